@@ -89,6 +89,27 @@ class Checkout:
             text = text.replace(old, new)
         path.write_text(text)
 
+    def add_model(self, framework: str, model: str, source: str) -> None:
+        """Register a model for classification in a framework of this copy; it is the only one of its family.
+
+        Args:
+            framework: that gets the model; other frameworks may get it, too.
+            model: its name, and that of the family.
+            source: the framework's module of the family, with `build(facts, size)`.
+        """
+        workloads = self.root / "src/framewatt/workloads"
+        (workloads / framework / f"{model}.py").write_text(source)
+        with (workloads / framework / "__init__.py").open("a") as file:
+            file.write(f'FAMILIES = (*FAMILIES, Implementation("{model}"))\n')
+        family = workloads / "families" / f"{model}.py"
+        if not family.exists():
+            imported = "from framewatt.workloads.families.contract import Family, Size"
+            family.write_text(f'{imported}\nFAMILY = Family("{model}", "classification", {{"{model}": Size(None)}})\n')
+            with (workloads / "families" / "__init__.py").open("a") as file:
+                file.write(
+                    f"from framewatt.workloads.families import {model}\nFAMILIES = (*FAMILIES, {model}.FAMILY)\n"
+                )
+
     def share_environment(self, name: str) -> None:
         """Use an environment of the real checkout, which is built there if it is not."""
         target = self.root / "resources" / "environments" / "locked" / name

@@ -34,7 +34,7 @@ class Network(nn.HybridSequential):
         return super().__call__(*inputs)
 
 
-def build(facts):
+def build(facts, size):
     fault = _fault()
     if fault == "crash":
         raise RuntimeError("planted crash")
@@ -77,7 +77,7 @@ def study_in(folder: Path) -> Checkout:
     """Return a checkout in an empty folder, with such a study, which draws no figures."""
     checkout = Checkout(folder)
     checkout.share_environment("mxnet/cpu")
-    (folder / "src/framewatt/workloads/mxnet/tiny.py").write_text(MODEL)
+    checkout.add_model("mxnet", "tiny", MODEL)
     draw_nothing(checkout)
     checkout.write_study("faulty", factors=[{**FACTORS, "runtime": ["mxnet"], "batch_size": [8, 16, 32]}], **QUICK)
     return checkout

@@ -6,8 +6,8 @@ import mxnet as mx
 import numpy as np
 
 from bench.training_cases import MOMENTUM, SEED, Case, Plain
-from framewatt.workloads.mxnet._neumf import build_neumf
-from framewatt.workloads.neumf import SMALL
+from framewatt.workloads.families.neumf import SMALL
+from framewatt.workloads.mxnet.neumf import build_neumf
 
 
 def plain(case: Case) -> Plain:

@@ -1,6 +1,5 @@
 """Plain training loops of TensorFlow: Keras' `fit`, or the loop of its guide to loops of one's own, in a graph."""
 
-import importlib
 from typing import Any
 
 import keras
@@ -15,13 +14,14 @@ from framewatt.datasets.pairs import Pairs
 from framewatt.datasets.ragged import IGNORED
 from framewatt.datasets.segments import Segments
 from framewatt.workloads.contract import EPSILON, facts_of
-from framewatt.workloads.gnmt import SMALL as SMALL_GNMT
-from framewatt.workloads.gnmt import SMOOTHING
-from framewatt.workloads.neumf import SMALL as SMALL_NEUMF
-from framewatt.workloads.tensorflow._gnmt import build_gnmt
-from framewatt.workloads.tensorflow._neumf import build_neumf
-from framewatt.workloads.tensorflow._transformer_xl import build_transformer_xl
-from framewatt.workloads.transformer_xl import SMALL as SMALL_XL
+from framewatt.workloads.families.gnmt import SMALL as SMALL_GNMT
+from framewatt.workloads.families.gnmt import SMOOTHING
+from framewatt.workloads.families.neumf import SMALL as SMALL_NEUMF
+from framewatt.workloads.families.transformer_xl import SMALL as SMALL_XL
+from framewatt.workloads.models import build
+from framewatt.workloads.tensorflow.gnmt import build_gnmt
+from framewatt.workloads.tensorflow.neumf import build_neumf
+from framewatt.workloads.tensorflow.transformer_xl import build_transformer_xl
 
 
 def plain(case: Case) -> Plain:
@@ -127,8 +127,8 @@ def _of_images_with_objects(case: Case, data: Arrays) -> Plain:
 
 def _built(case: Case, data: Arrays, shape: tuple[int, ...]) -> keras.Model:
     """framewatt's own model with random weights, where no library has it; for images of (height, width, 3)."""
-    module = importlib.import_module(f"framewatt.workloads.tensorflow.{case.model}")
-    return module.build(facts_of(data, shape))
+    model: keras.Model = build("tensorflow", case.model, facts_of(data, shape))
+    return model
 
 
 def _parameters(model: keras.Model) -> int:

@@ -13,13 +13,13 @@ from framewatt.datasets.objects import Objects
 from framewatt.datasets.pairs import Pairs
 from framewatt.datasets.ragged import IGNORED
 from framewatt.datasets.segments import Segments
-from framewatt.workloads.gnmt import SMALL as SMALL_GNMT
-from framewatt.workloads.gnmt import SMOOTHING
-from framewatt.workloads.neumf import SMALL as SMALL_NEUMF
-from framewatt.workloads.torch._gnmt import build_gnmt
-from framewatt.workloads.torch._neumf import build_neumf
-from framewatt.workloads.torch._transformer_xl import build_transformer_xl
-from framewatt.workloads.transformer_xl import SMALL as SMALL_XL
+from framewatt.workloads.families.gnmt import SMALL as SMALL_GNMT
+from framewatt.workloads.families.gnmt import SMOOTHING
+from framewatt.workloads.families.neumf import SMALL as SMALL_NEUMF
+from framewatt.workloads.families.transformer_xl import SMALL as SMALL_XL
+from framewatt.workloads.torch.gnmt import build_gnmt
+from framewatt.workloads.torch.neumf import build_neumf
+from framewatt.workloads.torch.transformer_xl import build_transformer_xl
 
 
 def plain(case: Case) -> Plain:

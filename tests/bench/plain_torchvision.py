@@ -24,10 +24,10 @@ from torchvision.ops.feature_pyramid_network import LastLevelMaxPool, LastLevelP
 from bench.plain_torch import loop
 from bench.training_cases import MOMENTUM, Case, Plain
 from framewatt.datasets.contract import Arrays
-from framewatt.workloads import mask_rcnn, retinanet, ssd
 from framewatt.workloads.detector import RATIOS
-from framewatt.workloads.torch._resnet import narrow_pyramid
-from framewatt.workloads.torch._ssd import Backbone
+from framewatt.workloads.families import mask_rcnn, retinanet, ssd
+from framewatt.workloads.torch.resnet_v15 import narrow_pyramid
+from framewatt.workloads.torch.ssd import Backbone
 
 _AS_IT_IS: Mapping[str, Any] = {"_skip_resize": True}
 

@@ -12,7 +12,7 @@ import torch
 
 from framewatt.workloads.contract import Spec
 from framewatt.workloads.repeaters import Case, UnrepeatableError
-from framewatt.workloads.torch._repeater import TorchRepeater
+from framewatt.workloads.torch.repeater import TorchRepeater
 
 
 class Program:

@@ -14,7 +14,8 @@ import numpy as np
 from framewatt.datasets.pairs import BOS, EOS, FIRST, PAD, UNK
 from framewatt.datasets.ragged import IGNORED
 from framewatt.workloads.contract import Facts, Spec
-from framewatt.workloads.gnmt import Dimensions
+from framewatt.workloads.families.gnmt import Dimensions
+from framewatt.workloads.models import build
 
 ZEROS = Dimensions(24, layers=3, dropout=0.0)
 CASES = {"zeros": ZEROS, "from_encoder": replace(ZEROS, from_encoder=True)}
@@ -43,9 +44,9 @@ class Model:
     def __init__(self, framework: str, dimensions: Dimensions, words: int) -> None:
         self.torch = framework == "torch"
         self.framework = framework
-        parts = importlib.import_module(f"framewatt.workloads.{framework}._gnmt")
+        parts = importlib.import_module(f"framewatt.workloads.{framework}.gnmt")
         self.model = parts.build_gnmt(dimensions, words)
-        self.loss = importlib.import_module(f"framewatt.workloads.{framework}._losses").LOSSES["translation"]
+        self.loss = importlib.import_module(f"framewatt.workloads.{framework}.losses").LOSSES["translation"]
         self.sequence = parts._sequence
         self.graph: Any = None
 
@@ -90,7 +91,7 @@ class Model:
         settings = {"epochs": 1, "batch_size": BATCH, "learning_rate": rate, "momentum": 0.0}
         options = {"optimizer": optimizer} if optimizer != "sgd" else {}
         spec = Spec("gnmt_small", BATCH, "cpu", "native", 1, 0, None, settings, options)
-        module = importlib.import_module(f"framewatt.workloads.{self.framework}._optimizer")
+        module = importlib.import_module(f"framewatt.workloads.{self.framework}.optimizer")
         return self._torch_trainer(module, spec) if self.torch else self._tensorflow_trainer(module, spec)
 
     def _torch_trainer(self, module: Any, spec: Spec) -> Any:
@@ -132,7 +133,7 @@ class Model:
 
     def places(self) -> Any:
         """Where the trained weights lie, by torch's names."""
-        return importlib.import_module(f"framewatt.workloads.{self.framework}._places").places(self.model)
+        return importlib.import_module(f"framewatt.workloads.{self.framework}.inspection").places(self.model)
 
 
 def main(framework: str, folder: str, what: str) -> None:
@@ -323,8 +324,7 @@ def counts(framework: str, folder: Path) -> dict[str, Any]:
     """Trained weights, and all, of the models as they are registered."""
     found = {}
     for name in MODELS:
-        build = importlib.import_module(f"framewatt.workloads.{framework}.{name}").build
-        model = build(Facts("translation", PUBLISHED_WORDS, (1,)))
+        model = build(framework, name, Facts("translation", PUBLISHED_WORDS, (1,)))
         if framework == "torch":
             sizes = [(values.numel(), values.requires_grad) for values in model.parameters()]
             found[name] = [sum(size for size, trained in sizes if trained), sum(size for size, _ in sizes)]

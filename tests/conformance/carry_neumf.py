@@ -11,7 +11,7 @@ import numpy as np
 from framewatt.datasets.storing import load_arrays
 from framewatt.workloads import make_training
 from framewatt.workloads.contract import Spec
-from framewatt.workloads.places import matched
+from framewatt.workloads.inspection import matched
 
 VECTORS = ("user_factors", "item_factors", "user_mlp", "item_mlp")
 
@@ -48,7 +48,7 @@ def main(framework: str, folder: str, optimizer: str, rate: str) -> None:
 
 def places_of(framework: str, model: Any) -> Any:
     """Where a model's weights lie."""
-    return importlib.import_module(f"framewatt.workloads.{framework}._places").places(model)
+    return importlib.import_module(f"framewatt.workloads.{framework}.inspection").places(model)
 
 
 def ordered(framework: str, model: Any) -> Any:

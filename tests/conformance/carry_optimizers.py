@@ -118,7 +118,7 @@ def waits(level: str) -> dict[str, bool]:
     import torch
     from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode
 
-    from framewatt.workloads.torch._optimizer import Optimizer
+    from framewatt.workloads.torch.optimizer import Optimizer
 
     training = {"learning_rate": 0.1, "momentum": 0.9, "clip_norm": 1, "schedule": {"kind": "cosine"}}
     spec = Spec("layer", 1, "cpu", "native", 1, 0, None, training, {"optimizer": level})

@@ -15,7 +15,8 @@ from framewatt.datasets.segments import make_segments
 from framewatt.datasets.storing import load_arrays
 from framewatt.workloads import make_inference, make_training
 from framewatt.workloads.contract import Spec, Training
-from framewatt.workloads.transformer_xl import Dimensions
+from framewatt.workloads.families.contract import Size
+from framewatt.workloads.families.transformer_xl import FAMILY, Dimensions
 
 SHARED = Dimensions(2, 32, 2, 16, 64, memory=12, embedding=32, cutoffs=(40, 120), dropout=0.0)
 CASES = {"shared": SHARED, "narrow": replace(SHARED, embedding=20, shared_biases=False)}
@@ -51,7 +52,7 @@ def made(
     rate: float = 0.1,
 ) -> Training:
     """A training that begins with given weights."""
-    importlib.import_module(f"framewatt.workloads.{framework}.{MODEL}").SMALL = dimensions
+    FAMILY.sizes[MODEL] = Size(dimensions)  # type: ignore[index]  # a dict, which nothing but a test changes
     settings = {"epochs": 1, "batch_size": BATCH, "learning_rate": rate, "momentum": 0.0}
     options = {"optimizer": optimizer} if optimizer != "sgd" else {}
     training = make_training(framework, Spec(MODEL, BATCH, "cpu", "native", 1, 0, None, settings, options), data)
@@ -113,7 +114,7 @@ def taken(framework: str, model: Any) -> dict[str, Any]:
 
 def places_of(framework: str, model: Any) -> Any:
     """Where a model's weights lie, by torch's names."""
-    return importlib.import_module(f"framewatt.workloads.{framework}._places").places(model)
+    return importlib.import_module(f"framewatt.workloads.{framework}.inspection").places(model)
 
 
 if __name__ == "__main__":

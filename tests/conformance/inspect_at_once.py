@@ -9,11 +9,11 @@ import numpy as np
 import torch
 
 from framewatt.workloads.contract import Facts
-from framewatt.workloads.torch.mask_rcnn_small import build
+from framewatt.workloads.models import build
 
 torch.manual_seed(0)
 torch.set_num_threads(1)
-model = build(Facts("segmentation", 3, (3, 64, 96))).eval()
+model = build("torch", "mask_rcnn_small", Facts("segmentation", 3, (3, 64, 96))).eval()
 images = torch.rand(3, 3, 64, 96)
 found = {}
 

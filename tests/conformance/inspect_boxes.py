@@ -10,9 +10,9 @@ import numpy as np
 
 from framewatt.datasets.ragged import IGNORED
 from framewatt.tasks.boxes import MASK
-from framewatt.workloads.mask_rcnn import CELLS
-from framewatt.workloads.plan import ranks
-from framewatt.workloads.ssd import CODED, MATCHED
+from framewatt.workloads.detector import ranks
+from framewatt.workloads.families.mask_rcnn import CELLS
+from framewatt.workloads.families.ssd import CODED, MATCHED
 
 STRIDES = (4, 8, 16, 32)
 SEARCH = {"least": 0.01, "best": 40, "overlap": 0.45, "most": 20}
@@ -24,7 +24,7 @@ def of_torch(given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     from torchvision.models.detection._utils import BoxCoder, Matcher, SSDMatcher
     from torchvision.ops import batched_nms, box_iou
 
-    from framewatt.workloads.torch._search import best_boxes
+    from framewatt.workloads.torch.detector import best_boxes
 
     values = {name: torch.from_numpy(array) for name, array in given.items()}
     coder, matchers = BoxCoder(CODED), {"matched": SSDMatcher(MATCHED), "dense": Matcher(0.5, 0.4, True)}
@@ -87,15 +87,15 @@ def of_tensorflow(given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """By framewatt's own parts."""
     import tensorflow as tf
 
-    from framewatt.workloads.tensorflow import _retinanet, _ssd
-    from framewatt.workloads.tensorflow._boxes import best_boxes, overlaps, shifted, shifts
-    from framewatt.workloads.tensorflow._roi_align import masks_within, roi_align
+    from framewatt.workloads.tensorflow import retinanet, ssd
+    from framewatt.workloads.tensorflow.detector import best_boxes, overlaps, shifted, shifts
+    from framewatt.workloads.tensorflow.roi_align import masks_within, roi_align
 
     values = {name: tf.constant(array) for name, array in given.items()}
     found = {
         "overlaps": overlaps(values["boxes"], values["anchors"]),
-        "matched": _ssd.matched(values["boxes"], values["classes"], values["anchors"]),
-        "dense": _retinanet.matched(values["boxes"], values["classes"], values["anchors"]),
+        "matched": ssd.matched(values["boxes"], values["classes"], values["anchors"]),
+        "dense": retinanet.matched(values["boxes"], values["classes"], values["anchors"]),
         "searched": best_boxes(values["candidates"], values["scores"], **SEARCH),
         "shifts": shifts(values["others"], values["anchors"], CODED),
         "shifted": shifted(values["moves"], values["anchors"], CODED),

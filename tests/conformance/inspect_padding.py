@@ -8,11 +8,11 @@ import tensorflow as tf
 
 from framewatt.tasks.boxes import NONE
 from framewatt.workloads.contract import Facts
-from framewatt.workloads.tensorflow._ssd320 import build_ssd320
+from framewatt.workloads.models import build
 
 CLASSES = 3
 keras.utils.set_random_seed(0)
-model = build_ssd320(Facts("detection", CLASSES, (300, 300, 3)))
+model = build("tensorflow", "ssd_as_published", Facts("detection", CLASSES, (300, 300, 3)))
 images = tf.constant(np.random.default_rng(0).random((2, 300, 300, 3), np.float32))
 
 

@@ -112,7 +112,7 @@ def weights_of(framework: str, model: Any) -> list[np.ndarray]:
 def let_find(framework: str, model: Any) -> None:
     """Let a detector find something that begins with scores so low that after two steps it finds nothing."""
     if hasattr(model, "objective"):
-        places = importlib.import_module(f"framewatt.workloads.{framework}._places").places(model)
+        places = importlib.import_module(f"framewatt.workloads.{framework}.inspection").places(model)
         for name in [name for name in places if name.endswith("classification_head.cls_logits.bias")]:
             places[name].write(np.zeros_like(places[name].read()))
 

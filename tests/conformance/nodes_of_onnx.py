@@ -13,8 +13,8 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from framewatt.workloads.contract import Spec
-from framewatt.workloads.onnxruntime._repeater import NodeRepeater
 from framewatt.workloads.onnxruntime.providers import open_session
+from framewatt.workloads.onnxruntime.repeater import NodeRepeater
 from framewatt.workloads.repeaters import Case, UnrepeatableError
 
 DRAW = np.random.default_rng(0)

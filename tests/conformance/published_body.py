@@ -10,12 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from framewatt.workloads.bert import CONFIGURATION, TINY, WEIGHTS
+from framewatt.workloads.contract import Facts
+from framewatt.workloads.families.bert import CONFIGURATION, TINY, WEIGHTS
+from framewatt.workloads.families.contract import Size
+from framewatt.workloads.models import build
 
 TOKENS = np.array([[101, 2023, 2003, 2204, 102, 0, 0, 0], [101, 2919, 3185, 999, 2053, 2062, 1012, 102]], "int64")
 MASK = (TOKENS > 0).astype("int64")
 TYPES = np.zeros_like(TOKENS)
-CLASSES, SHAPE = 3, TOKENS.shape[1:]
+CLASSES = 3
+FACTS = Facts("classification", CLASSES, TOKENS.shape[1:])
 LEFT_OUT = "bert.encoder.layer.1.output.dense.bias"
 
 
@@ -25,11 +29,8 @@ def publish(folder: Path) -> None:
     from safetensors.torch import load_file, save_file
     from transformers import BertForPreTraining
 
-    from framewatt.workloads.contract import Facts
-    from framewatt.workloads.torch.bert_tiny import build
-
     torch.manual_seed(1)
-    config = build(Facts("classification", CLASSES, SHAPE)).config
+    config = build("torch", "bert_tiny", FACTS).config
     BertForPreTraining(config).save_pretrained(folder / "new")
     configuration = (folder / "new" / CONFIGURATION).read_text()
     weights = load_file(folder / "new" / WEIGHTS)
@@ -50,9 +51,9 @@ def pooled_torch(folder: Path) -> tuple[Any, list[int]]:
     """What the head of transformers' model is given, and the shape of its scores."""
     import torch
 
-    from framewatt.workloads.torch._bert import bert_with_body
+    from framewatt.workloads.torch.bert import with_body
 
-    model = bert_with_body(TINY, CLASSES, SHAPE, folder).eval()
+    model = with_body(FACTS, Size(TINY), folder).eval()
     tokens, mask, types = (torch.from_numpy(values) for values in (TOKENS, MASK, TYPES))
     with torch.inference_mode():
         return model.bert(tokens, mask, types).pooler_output.numpy(), list(model(tokens, mask, types).shape)
@@ -62,9 +63,9 @@ def pooled_tensorflow(folder: Path) -> tuple[Any, list[int]]:
     """What the head of KerasHub's model is given, and the shape of its scores."""
     from keras_hub.models import BertTextClassifier
 
-    from framewatt.workloads.tensorflow._bert import bert_with_body
+    from framewatt.workloads.tensorflow.bert import with_body
 
-    model = bert_with_body(TINY, CLASSES, SHAPE, folder)
+    model = with_body(FACTS, Size(TINY), folder)
     (classifier,) = (layer for layer in model.layers if isinstance(layer, BertTextClassifier))
     inputs = {"token_ids": TOKENS, "padding_mask": MASK, "segment_ids": TYPES}
     return classifier.backbone(inputs)["pooled_output"].numpy(), list(model([TOKENS, MASK, TYPES]).shape)
@@ -74,9 +75,9 @@ def pooled_mxnet(folder: Path) -> tuple[Any, list[int]]:
     """What the head of GluonNLP's model is given, and the shape of its scores."""
     import mxnet as mx
 
-    from framewatt.workloads.mxnet._bert import bert_with_body
+    from framewatt.workloads.mxnet.bert import with_body
 
-    model = bert_with_body(TINY, CLASSES, SHAPE, folder)
+    model = with_body(FACTS, Size(TINY), folder)
     tokens, mask, types = (mx.nd.array(values, dtype="int32") for values in (TOKENS, MASK, TYPES))
     _, pooled = model.classifier.bert(tokens, types, mask.sum(axis=1).astype("float32"))
     return pooled.asnumpy(), list(model(tokens, mask, types).shape)

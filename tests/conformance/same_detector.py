@@ -7,7 +7,6 @@ The search of TensorFlow's own operator knows fp32 alone, so that proposals woul
 It is replaced here by its own definition in numpy, and held against torchvision's in test_boxes.py.
 """
 
-import importlib
 import json
 import sys
 from collections.abc import Callable, Mapping
@@ -19,6 +18,7 @@ import numpy as np
 from framewatt.datasets import make_arrays
 from framewatt.tasks.boxes import same_share
 from framewatt.workloads.contract import Facts
+from framewatt.workloads.models import build
 
 SIDES = {"ssd300": 300, "mask_rcnn": 64}
 """Pixels of images, as small as a model allows; of others 128."""
@@ -44,8 +44,7 @@ class Given:
 
     def built(self, framework: str, model: str, shape: tuple[int, ...]) -> Any:
         """The model, with random weights."""
-        make = importlib.import_module(f"framewatt.workloads.{framework}.{model}").build
-        return make(Facts("segmentation" if self.masked else "detection", self.classes, shape))
+        return build(framework, model, Facts("segmentation" if self.masked else "detection", self.classes, shape))
 
 
 def of_torch(name: str, path: Path) -> None:
@@ -103,7 +102,7 @@ def _drawn(draw: np.random.Generator, name: str, values: Any) -> np.ndarray:
 def _like_these(torch: Any, model: Any, images: Any) -> None:
     """Set the statistics of batches to those of some images: by others, maps of a deep network are of any size."""
     from framewatt.workloads.detector import DEVIATION, MEAN
-    from framewatt.workloads.torch._detector import normal
+    from framewatt.workloads.torch.detector import normal
 
     layers = [layer for layer in model.modules() if isinstance(layer, torch.nn.BatchNorm2d)]
     for layer in layers:
@@ -122,7 +121,7 @@ def _anchors_replaced(torch: Any, model: Any) -> np.ndarray:
         def forward(self, images: Any, maps: Any) -> list[Any]:
             return [ours] * len(images.image_sizes)
 
-    from framewatt.workloads.torch._detector import listed
+    from framewatt.workloads.torch.detector import listed
 
     sides = [torch.zeros(1, 1, side, side) for side in model.dimensions.sides]
     (theirs,) = model.anchor_generator(listed(torch.zeros(1, 3, *(model.dimensions.size,) * 2)), sides)
@@ -138,7 +137,7 @@ def _heads_of_torch(model: Any, images: Any) -> tuple[Any, Any]:
         heads, _ = model._looked_at(images)
         return heads["cls_logits"], heads["bbox_regression"]
     from framewatt.workloads.detector import DEVIATION, MEAN
-    from framewatt.workloads.torch._detector import normal
+    from framewatt.workloads.torch.detector import normal
 
     scores, moves = model.rpn.head(list(model.backbone(normal(images, MEAN, DEVIATION)).values()))
     last = (0, 2, 3, 1)
@@ -153,7 +152,7 @@ def of_tensorflow(name: str, path: Path) -> dict[str, Any]:
     import keras
     import tensorflow as tf
 
-    from framewatt.workloads.tensorflow._places import places
+    from framewatt.workloads.tensorflow.inspection import places
 
     keras.config.set_floatx("float64")
     keras.config.set_dtype_policy("float64")

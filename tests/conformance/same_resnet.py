@@ -3,15 +3,16 @@
 `same_resnet.py torch <model> <file>` writes it, `same_resnet.py tensorflow <model> <file>` prints how far it is apart.
 """
 
-import importlib
 import json
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from framewatt.workloads.contract import Facts
+from framewatt.workloads.models import build
 
 SIDE, CLASSES, SAMPLES = 64, 10, 8
 DRAW = np.random.default_rng(0)
@@ -19,11 +20,11 @@ IMAGES = DRAW.normal(size=(SAMPLES, 3, SIDE, SIDE))
 LABELS = DRAW.integers(0, CLASSES, SAMPLES)
 
 
-def of_torch(build: Any, path: Path) -> None:
+def of_torch(make: Any, path: Path) -> None:
     """Write weights, and the loss, gradients and running statistics of a step."""
     import torch
 
-    model = build(Facts("classification", CLASSES, (3, SIDE, SIDE))).double()
+    model = make(Facts("classification", CLASSES, (3, SIDE, SIDE))).double()
     model.load_state_dict({name: _drawn(name, values) for name, values in model.state_dict().items()})
     content = {f"weight/{name}": values.numpy().copy() for name, values in model.state_dict().items()}
     loss = torch.nn.functional.cross_entropy(model.train()(torch.from_numpy(IMAGES)), torch.from_numpy(LABELS))
@@ -41,16 +42,16 @@ def _drawn(name: str, values: Any) -> Any:
     return values + values.new_tensor(noise)
 
 
-def of_tensorflow(build: Any, path: Path) -> dict[str, float]:
+def of_tensorflow(make: Any, path: Path) -> dict[str, float]:
     """The largest relative differences of the loss, of gradients and of running statistics."""
     import keras
     import tensorflow as tf
 
-    from framewatt.workloads.tensorflow._places import places
+    from framewatt.workloads.tensorflow.inspection import places
 
     keras.config.set_floatx("float64")  # of inputs
     keras.config.set_dtype_policy("float64")
-    model = build(Facts("classification", CLASSES, (SIDE, SIDE, 3)))
+    model = make(Facts("classification", CLASSES, (SIDE, SIDE, 3)))
     theirs = np.load(path)
     there = places(model)
     for name, place in there.items():
@@ -77,7 +78,7 @@ def _apart(ours: np.ndarray, theirs: np.ndarray, least: float) -> float:
 
 
 framework, model, file = sys.argv[1:]
-make = importlib.import_module(f"framewatt.workloads.{framework}.{model}").build
+make = partial(build, framework, model)
 if framework == "torch":
     of_torch(make, Path(file))
 else:

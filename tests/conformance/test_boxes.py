@@ -9,7 +9,7 @@ from stages import run_program
 from framewatt.datasets.ragged import IGNORED
 from framewatt.study.cell import environment_of
 from framewatt.tasks.boxes import same_share
-from framewatt.workloads.plan import ranks
+from framewatt.workloads.detector import ranks
 
 IMAGES, OBJECTS, ANCHORS, CANDIDATES, CLASSES, REGIONS = 12, 8, 60, 50, 3, 40
 

@@ -16,7 +16,7 @@ from framewatt.datasets.pairs import BOS, EOS, FIRST, PAD, UNK
 from framewatt.datasets.ragged import IGNORED
 from framewatt.datasets.storing import save_arrays
 from framewatt.study.cell import environment_of
-from framewatt.workloads.gnmt import (
+from framewatt.workloads.families.gnmt import (
     AS_PUBLISHED,
     COVERAGE,
     FULL,

@@ -14,7 +14,7 @@ from framewatt.datasets.contract import Arrays
 from framewatt.datasets.storing import save_arrays
 from framewatt.study.cell import environment_of
 from framewatt.study.runtimes import FRAMEWORKS
-from framewatt.workloads.neumf import AS_PUBLISHED, FULL, SMALL
+from framewatt.workloads.families.neumf import AS_PUBLISHED, FULL, SMALL
 
 DRAWN = {
     "module": "synthetic_ratings",

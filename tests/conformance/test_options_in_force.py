@@ -230,7 +230,7 @@ def test_without_a_compiler_nothing_runs_uncompiled(look, monkeypatch: pytest.Mo
 TF32 = {
     "torch": """
 from types import SimpleNamespace
-from framewatt.workloads.torch._options import allow_tf32, tf32_in_force
+from framewatt.workloads.torch.options import allow_tf32, tf32_in_force
 for level in ("default", "everywhere", "nowhere"):
     allow_tf32(SimpleNamespace(level=lambda name: level))
     print(tf32_in_force())

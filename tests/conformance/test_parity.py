@@ -12,7 +12,7 @@ from framewatt.datasets.storing import save_arrays
 from framewatt.prepare.parity_sheet import DIFFERENT, RECORD, SAME
 from framewatt.prepare.parity_steps import GENTLE
 from framewatt.study.cell import environment_of
-from framewatt.workloads import resnet
+from framewatt.workloads.families import resnet_v15
 
 RATINGS = {"users": 300, "items": 400, "tastes": 8, "ratings_per_user": 30, "negatives": 4, "candidates": 100}
 TEXT = {"vocabulary": 300, "train_tokens": 8000, "test_tokens": 2000, "segment": 16}
@@ -86,7 +86,7 @@ def test_own_models_are_the_same_in_every_framework(references: dict[str, Path],
     assert len(sheet["losses"]) == 10
     assert len(set(sheet["losses"])) == 10
     if model == "resnet50_v15_small":
-        assert sheet["parameters"] == resnet.SMALL.parameters(10)
+        assert sheet["parameters"] == resnet_v15.SMALL.parameters(10)
         # Its statistics of batches move outputs; with a biased variance, as Keras' own, they are 2 % apart.
         assert sheet["learning_rate"] == sheet["reference"]["learning_rate"] == GENTLE
         assert sheet["after_difference"] < 1e-3 < sheet["moved"]

@@ -67,30 +67,28 @@ def test_a_file_with_another_checksum_is_refused(found: dict[str, Any]) -> None:
 
 
 def test_without_a_network_one_line_says_where_the_file_may_lie(found: dict[str, Any]) -> None:
-    assert found["offline"].startswith("weights of resnet50: found that the official ones cannot be had: ")
+    assert found["offline"].startswith("weights of resnet50: the official ones cannot be loaded: ")
     assert "resources/weights" in found["offline"]
 
 
-def test_they_tell_the_classes_of_imagenet_and_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    zoo = SimpleNamespace(pretrained=lambda facts: "the model")
-    monkeypatch.setattr("framewatt.workloads.models.importlib.import_module", lambda name: zoo)
+def test_official_weights_are_for_the_classes_of_imagenet_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    zoo = SimpleNamespace(pretrained=lambda facts, size: f"the model of {size.dimensions} layers")
+    monkeypatch.setattr("framewatt.workloads.models._builder", lambda framework, family: zoo)
     spec = Spec("resnet50", 1, "cpu", "native", 1, 0, None, {}, pretrained=True)
-    assert build_model("torch", object, spec, Facts("classification", 1000, (3, 224, 224))) == "the model"
-    with pytest.raises(
-        FramewattError, match="weights of resnet50: found a data set of 10 classes; allowed: ImageNet's 1000"
-    ):
+    images = Facts("classification", 1000, (3, 224, 224))
+    assert build_model("torch", object, spec, images) == "the model of 50 layers"
+    with pytest.raises(FramewattError, match=r"weights of resnet50: .* 1000 classes of ImageNet, .* has 10 classes"):
         build_model("torch", object, spec, Facts("classification", 10, (3, 32, 32)))
 
 
-def test_a_model_without_official_weights_says_what_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("framewatt.workloads.models.importlib.import_module", lambda name: SimpleNamespace(build=None))
-    spec = Spec("bert_base", 1, "cpu", "native", 1, 0, None, {}, pretrained=True)
-    with pytest.raises(FramewattError, match=r"found no official ones .*; allowed: fine-tuned ones of bert_base"):
-        build_model("torch", object, spec, Facts("classification", 2, (512,)))
+@pytest.mark.parametrize(("framework", "model"), [("torch", "bert_base"), ("tensorflow", "resnet50_v15")])
+def test_a_model_without_official_weights_names_the_weights_to_use(framework: str, model: str) -> None:
+    spec = Spec(model, 1, "cpu", "native", 1, 0, None, {}, pretrained=True)
+    with pytest.raises(FramewattError, match=rf"{framework} has no official ones .* fine-tuned for bert_base"):
+        build_model(framework, object, spec, Facts("classification", 2, (512,)))
 
 
-def test_a_model_that_takes_no_body_says_which_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("framewatt.workloads.models.importlib.import_module", lambda name: SimpleNamespace(build=None))
+def test_a_model_without_a_published_body_names_those_that_have_one() -> None:
     spec = Spec("resnet50", 1, "cpu", "native", 1, 0, None, {}, pretrained=True, body=Path("weights"))
-    with pytest.raises(FramewattError, match="found those of a body; allowed: for bert_base, bert_tiny"):
+    with pytest.raises(FramewattError, match="only for bert_base, bert_tiny"):
         build_model("torch", object, spec, Facts("classification", 2, (512,)))

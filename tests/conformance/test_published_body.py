@@ -14,7 +14,7 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json, sha256_of_files
 from framewatt.study.cell import environment_of
 from framewatt.study.runtimes import FRAMEWORKS
-from framewatt.workloads.bert import BASE, CONFIGURATION, TINY, WEIGHTS
+from framewatt.workloads.families.bert import BASE, CONFIGURATION, TINY, WEIGHTS
 
 APPROXIMATE_GELU = 2e-3
 """How far KerasHub's may be from the others', which are exact."""

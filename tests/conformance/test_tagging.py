@@ -18,7 +18,7 @@ NUMBERS = {"module": "numbers", "longest": 8, "test_fraction": 0.2, "seed": 0}
 LOSS = """
 import json, sys
 import numpy as np
-from framewatt.workloads.{framework}._losses import LOSSES
+from framewatt.workloads.{framework}.losses import LOSSES
 scores, labels = np.array(json.loads(sys.argv[1]), np.float32), np.array(json.loads(sys.argv[2]))
 {give}
 print(json.dumps([float(loss), sorted(LOSSES)]))

@@ -13,7 +13,7 @@ from framewatt.datasets import make_arrays
 from framewatt.datasets.segments import make_segments
 from framewatt.datasets.storing import save_arrays
 from framewatt.study.cell import environment_of
-from framewatt.workloads.transformer_xl import AS_PUBLISHED, FULL, Dimensions
+from framewatt.workloads.families.transformer_xl import AS_PUBLISHED, FULL, Dimensions
 
 WIKITEXT_103 = 267_735
 """Words of its vocabulary."""

@@ -15,17 +15,8 @@ from framewatt.datasets.storing import save_arrays
 from framewatt.datasets.synthetic_shapes import CLASSES
 from framewatt.study.cell import environment_of
 from framewatt.study.runtimes import FRAMEWORKS
-from framewatt.workloads import (
-    gnmt,
-    mask_rcnn,
-    neumf,
-    registered_models,
-    resnet,
-    retinanet,
-    ssd,
-    ssd_as_published,
-    transformer_xl,
-)
+from framewatt.workloads import registered_models
+from framewatt.workloads.families import gnmt, mask_rcnn, neumf, resnet_v15, retinanet, ssd, transformer_xl
 
 REGISTERED = [(framework, model) for framework in FRAMEWORKS for model in registered_models(framework)]
 NEUMFS = {"neumf": neumf.FULL, "neumf_as_published": neumf.AS_PUBLISHED, "neumf_small": neumf.SMALL}
@@ -56,7 +47,7 @@ SSDS = {
 RETINANETS = [(framework, model) for framework in ("torch", "tensorflow") for model in ("retinanet", "retinanet_small")]
 MASKS = [(framework, model) for framework in ("torch", "tensorflow") for model in ("mask_rcnn", "mask_rcnn_small")]
 SSD_OF_RESNET, SSD_PADDED = ("torch", "ssd_as_published"), ("tensorflow", "ssd_as_published")
-"""Two models under one name, see workloads.ssd_as_published."""
+"""Two models under one name, see workloads/families/ssd.py."""
 DETECTORS = [*SSDS, *RETINANETS, *MASKS, SSD_OF_RESNET, SSD_PADDED]
 """Models that find objects; MXNet has none."""
 OF_OBJECTS = {
@@ -76,7 +67,7 @@ def shapes_file(model: str) -> str:
 SAME_RESNETS = {
     (framework, model): dimensions
     for framework in ("torch", "tensorflow")
-    for model, dimensions in {"resnet50_v15": resnet.FULL, "resnet50_v15_small": resnet.SMALL}.items()
+    for model, dimensions in {"resnet50_v15": resnet_v15.FULL, "resnet50_v15_small": resnet_v15.SMALL}.items()
 }
 """ResNets that are one model in both frameworks; MXNet has none."""
 OF_RESNETS = sorted({model for _, model in SAME_RESNETS})
@@ -134,7 +125,7 @@ PARAMETERS = {
     # Of torchvision's 34,014,999 with 91 classes, 88 less: nine anchors of a 3x3 convolution over 256 channels each.
     # From random weights normalisations are trained, two weights for each of a ResNet-50's 26,560 channels.
     **{pair: 34_014_999 - 88 * 9 * (9 * 256 + 1) + 2 * 26_560 for pair in RETINANETS if pair[1] == "retinanet"},
-    SSD_OF_RESNET: ssd_as_published.DIMENSIONS.parameters(len(CLASSES)),
+    SSD_OF_RESNET: ssd.AS_PUBLISHED.parameters(len(CLASSES)),
     SSD_PADDED: 34_014_999 - 88 * 9 * (9 * 256 + 1) + 2 * 26_560,
     **{pair: 840_399 for pair in RETINANETS if pair[1] == "retinanet_small"},
     # Of torchvision's 44,401,393 with 91 classes, 87 labels less: scores and boxes of 1,024 units, masks of 256.
@@ -318,12 +309,12 @@ class TestWorkload:
 
 
 def test_the_full_resnet_has_as_many_weights_as_torchvision_says() -> None:
-    assert resnet.FULL.parameters(1000) == 25_557_032
+    assert resnet_v15.FULL.parameters(1000) == 25_557_032
 
 
 def test_the_published_ssd_of_pytorch_has_as_many_weights_and_boxes_as_the_reference() -> None:
     """COCO's 80 classes and the background; the built model is held to the same formula with the classes of shapes."""
-    dimensions = ssd_as_published.DIMENSIONS
+    dimensions = ssd.AS_PUBLISHED
     assert dimensions.parameters(80) == 22_894_902
     assert dimensions.sides == [38, 19, 10, 5, 3, 1]
     assert len(dimensions.default_boxes()) == 8_732

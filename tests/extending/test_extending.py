@@ -65,8 +65,24 @@ def test_a_study_is_checked_and_planned(extended: Checkout) -> None:
 def test_a_model_trains_and_runs_in_its_framework(run_there: Run, inspect_workload: Path, tmp_path: Path) -> None:
     options = {"module": "digits", "image_size": 32, "test_fraction": 0.2, "seed": 0}
     save_arrays(tmp_path / "digits.npz", make_arrays({**options, "train_samples": 20, "test_samples": 10}))
-    models = json.dumps({"lenet": str(tmp_path / "digits.npz")})
-    found = json.loads(run_there(inspect_workload, "torch", models, "[]", python=python_of("torch")))
+    save_arrays(
+        tmp_path / "numbers.npz",
+        make_arrays(
+            {
+                "module": "numbers",
+                "longest": 8,
+                "test_fraction": 0.2,
+                "seed": 0,
+                "train_samples": 20,
+                "test_samples": 10,
+            }
+        ),
+    )
+    models = json.dumps({"lenet": str(tmp_path / "digits.npz"), "digit_tagger_wide": str(tmp_path / "numbers.npz")})
+    lines = run_there(inspect_workload, "torch", models, "[]", python=python_of("torch")).splitlines()
+    found, wide = map(json.loads, lines)
+    assert wide["facts"]["parameters"] == 65 * 256 + (3 * 256 + 1) * 256 + 257 * 10
+    assert wide["difference_after_reload"] < 1e-5
     assert found["facts"]["parameters"] == (3 * 25 + 1) * 6 + (6 * 25 + 1) * 16 + (16 * 6 * 6 + 1) * 10
     assert found["weights_changed"]
     assert found["difference_after_reload"] < 1e-5

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from bs4 import BeautifulSoup
 from checkout import Checkout
-from failing_study import FACTORS, QUICK, STUDY, plant, record, study_in
+from failing_study import FACTORS, MODEL, QUICK, STUDY, plant, record, study_in
 
 from framewatt.preflight import TOPICS, check_machine
 from framewatt.runs.records import read_run
@@ -92,8 +92,7 @@ def test_an_environment_that_cannot_be_built_stops_only_its_own_runs(
 ) -> None:
     # In a narrow terminal uv's message would take several lines, of which the last says nothing.
     monkeypatch.setenv("COLUMNS", "40")
-    tiny = (checkout.root / "src/framewatt/workloads/mxnet/tiny.py").read_text()
-    (checkout.root / "src/framewatt/workloads/torch/tiny.py").write_text(tiny)
+    checkout.add_model("torch", "tiny", MODEL)
     lock = checkout.root / "envs/torch/requirements.txt"
     lock.write_text(f"no-such-package-of-framewatt==1.0 --hash=sha256:{'0' * 64}\n")
     factors = [{**FACTORS, "runtime": ["torch", "mxnet"], "batch_size": [16]}]

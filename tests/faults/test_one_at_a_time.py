@@ -61,7 +61,7 @@ def checkouts(tmp_path_factory: pytest.TempPathFactory, lock: Path) -> tuple[Che
     both = Checkout(tmp_path_factory.mktemp("a"), lock), Checkout(tmp_path_factory.mktemp("b"), lock)
     for checkout in both:
         checkout.share_environment("mxnet/cpu")
-        (checkout.root / "src/framewatt/workloads/mxnet/tiny.py").write_text(MODEL)
+        checkout.add_model("mxnet", "tiny", MODEL)
         checkout.edit("scripts/statistics.py", HOLD)
         checkout.write_study(checkout.root.name[0], **STUDY)
     return both

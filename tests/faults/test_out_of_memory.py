@@ -105,7 +105,7 @@ WIDE = '''
 from mxnet.gluon import nn
 
 
-def build(facts):
+def build(facts, size):
     network = nn.HybridSequential()
     network.add(nn.Conv2D(128, 1), nn.GlobalAvgPool2D(), nn.Dense(facts.classes))
     return network
@@ -120,7 +120,7 @@ LIMIT_B = 1_800_000_000
 def test_training_that_the_kernel_ended_at_a_large_batch_is_recorded_and_the_rest_goes_on(tmp_path: Path) -> None:
     checkout = Checkout(tmp_path)
     checkout.share_environment("mxnet/cpu")
-    (tmp_path / "src/framewatt/workloads/mxnet/wide.py").write_text(WIDE)
+    checkout.add_model("mxnet", "wide", WIDE)
     datasets = tmp_path / "config/datasets.yaml"
     offered = yaml.safe_load(datasets.read_text())
     noise = {"module": "synthetic", "shape": [3, 32, 32], "classes": 10, "seed": 0}

@@ -21,8 +21,7 @@ from framewatt.figures.boxes import OUTLINED
 from framewatt.figures.detections import SCORE, draw
 from framewatt.figures.names import figures_of
 from framewatt.figures.save import save
-from framewatt.workloads import registered_models
-from framewatt.workloads.detector import DETECTORS
+from framewatt.workloads.registry import DETECTORS
 
 NAME = "ssd_small-synthetic-shapes"
 
@@ -212,23 +211,6 @@ def test_what_saw_other_images_is_not_drawn_on_these(tmp_path: Path) -> None:
     figure = draw(both)
     assert len([axes for axes in figure.axes if axes.get_ylabel()]) == 4
     assert len(list(not_in(figure))) == 4
-
-
-def test_the_list_of_detectors_holds_every_model_whose_task_it_is() -> None:
-    """A model's own file is in its framework; the task stands in the file without one that it shares."""
-    import importlib
-    import re
-
-    root = Path(__file__).parents[2] / "src/framewatt/workloads"
-    found = set()
-    for framework in ("torch", "tensorflow", "mxnet"):
-        for model in registered_models(framework):
-            source = (root / framework / f"{model}.py").read_text()
-            shared = re.search(r"from (framewatt\.workloads\.\w+) import .*\bTASK\b", source)
-            told = importlib.import_module(shared[1]).TASK if shared else re.search(r'TASK = "(\w+)"', source)
-            if told in ("detection", "segmentation"):
-                found.add(model)
-    assert tuple(sorted(found)) == DETECTORS
 
 
 def study(tmp_path: Path, *phases: str, workload: str = "ssd_small", **more: Any) -> list[str]:

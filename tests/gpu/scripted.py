@@ -47,7 +47,7 @@ class Machine(Checkout):
             self.edit("src/pynvml.py", {'"NVIDIA Scripted"': repr(gpu)})
         H100.save(self.root / "hardware.json")
         for engine in ("torch", "onnxruntime"):
-            (library / "framewatt/workloads" / engine / "_on_device.py").write_text("")
+            (library / "framewatt/workloads" / engine / "on_device.py").write_text("")
         self.python = self._interpreter()
         whole = ("gpu-alizadeh2024", "gpu-georgiou2022", "gpu-itu2023", "operators-gpu", "gpu-precision")
         self.edit("src/framewatt/gpu/__init__.py", {str(whole).replace("'", '"'): str(studies)})

@@ -27,7 +27,7 @@ print(list(problems_of(unpack(Path(sys.argv[1]), Path(sys.argv[2])))))
 def test_a_run_that_others_disturb_is_repeated_once_in_the_same_call(tmp_path: Path) -> None:
     checkout = Checkout(tmp_path)
     checkout.share_environment("mxnet/cpu")
-    (tmp_path / "src/framewatt/workloads/mxnet/tiny.py").write_text(MODEL)
+    checkout.add_model("mxnet", "tiny", MODEL)
     draw_nothing(checkout)
     # Epochs of some tenths of a second: shorter ones are no measurement on a machine that is at work.
     cross = {"phase": ["train"], "workload": ["tiny"], "dataset": ["digits"], "runtime": ["mxnet"], "batch_size": [8]}

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from framewatt.workloads.neumf import AS_PUBLISHED, FULL, SMALL
+from framewatt.workloads.families.neumf import AS_PUBLISHED, FULL, SMALL
 
 USERS, ITEMS = 50, 70
 SIZES = {"small": SMALL, "full": replace(FULL, dropout=0.0), "as_published": replace(AS_PUBLISHED, dropout=0.0)}
@@ -39,7 +39,7 @@ def main(implementation: str, folder: str, size: str, *cases: str) -> None:
 
 def drawn(size: str) -> dict[str, Any]:
     """Weights larger than a model begins with, so that every part of it weighs, yet logits of about 1."""
-    from framewatt.workloads.torch._neumf import build_neumf
+    from framewatt.workloads.torch.neumf import build_neumf
 
     # A seed with which no unit of the smallest size is 0 for every pair.
     draw = np.random.default_rng(6)
@@ -55,8 +55,8 @@ def with_framewatt(size: str, weights: dict[str, Any], pairs: Any, labels: Any) 
     """Logits (n,), the loss, and its gradients by names of weights."""
     import torch
 
-    from framewatt.workloads.torch._losses import LOSSES
-    from framewatt.workloads.torch._neumf import build_neumf
+    from framewatt.workloads.torch.losses import LOSSES
+    from framewatt.workloads.torch.neumf import build_neumf
 
     model = build_neumf(SIZES[size], (USERS, ITEMS)).train()
     model.load_state_dict({name: torch.from_numpy(values) for name, values in weights.items()})

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from framewatt.workloads.transformer_xl import Dimensions
+from framewatt.workloads.families.transformer_xl import Dimensions
 
 SHARED = Dimensions(3, 32, 2, 16, 64, memory=12, embedding=32, cutoffs=(40, 120), dropout=0.0)
 SIZES = {
@@ -50,7 +50,7 @@ def main(implementation: str, folder: str, size: str, *cases: str) -> None:
 
 def drawn(size: str) -> dict[str, Any]:
     """Weights larger than a model begins with, so that every part of it weighs."""
-    from framewatt.workloads.torch._transformer_xl import build_transformer_xl
+    from framewatt.workloads.torch.transformer_xl import build_transformer_xl
 
     draw = np.random.default_rng(0)
     found = {}
@@ -67,7 +67,7 @@ def with_framewatt(size: str, weights: dict[str, Any], text: Any, zeros: bool) -
     """
     import torch
 
-    from framewatt.workloads.torch._transformer_xl import build_transformer_xl
+    from framewatt.workloads.torch.transformer_xl import build_transformer_xl
 
     dimensions = SIZES[size]
     model = build_transformer_xl(dimensions, WORDS, (LENGTH,)).train()

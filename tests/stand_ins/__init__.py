@@ -22,7 +22,7 @@ def install(checkout: Checkout) -> None:
     """Put the stand-ins into a checkout, and random samples in the place of every data set but drawn shapes."""
     library = checkout.root / "src" / "framewatt"
     for engine in _ENGINES:
-        for name in ("engine.py", "_profiler.py", "_repeater.py"):
+        for name in ("engine.py", "profiler.py", "repeater.py"):
             shutil.copy2(_HERE / name, library / "workloads" / engine)
         shutil.copy2(_HERE / "export.py", library / "prepare" / "exporters" / f"{engine}.py")
     shutil.copy2(_HERE / "node.py", library / "workloads" / "onnxruntime")
@@ -57,7 +57,7 @@ def profiled_study(checkout: Checkout, *, training_step_s: float, gap_s: float |
             "import json\n": "import json\nimport time\n",
         }
         checkout.edit(f"src/framewatt/workloads/{engine}/engine.py", changes)
-    checkout.edit("src/framewatt/workloads/onnxruntime/_repeater.py", {"= 0.02": "= None"})
+    checkout.edit("src/framewatt/workloads/onnxruntime/repeater.py", {"= 0.02": "= None"})
     if gap_s is not None:
         checkout.edit("src/framewatt/energy/windows.py", {"_SHORTEST_GAP_S = 0.1\n": f"_SHORTEST_GAP_S = {gap_s}\n"})
     checkout.edit("src/framewatt/runs/timeline_worker.py", {"LONGEST_S = 10.0": f"LONGEST_S = {LONGEST_S}"})

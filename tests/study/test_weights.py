@@ -13,7 +13,7 @@ from framewatt.study.study import MeasuredStudy
 from framewatt.study.study_file import load_study
 from framewatt.study.training import weights_of
 from framewatt.tasks.quality import described
-from framewatt.workloads.bert import BASE, TINY
+from framewatt.workloads.families.bert import BASE, TINY
 
 SCHEMA = Path(__file__).parents[2] / "config" / "schemas" / "study.schema.yaml"
 FACTORS = {"workload": ["bert_tiny"], "runtime": ["torch"], "dataset": ["texts"], "batch_size": [1]}

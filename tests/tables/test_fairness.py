@@ -3,7 +3,7 @@
 from typing import Any
 
 from framewatt.tables import fairness as tables
-from framewatt.workloads.structure import Convolution, structure_of
+from framewatt.workloads.inspection import Convolution, structure_of
 
 STRUCTURE = {
     "convolutions": 53,

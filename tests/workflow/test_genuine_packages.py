@@ -39,7 +39,7 @@ def test_a_study_of_which_the_interpreter_can_run_a_part(tmp_path: Path) -> None
     # PyTorch's own engine needs PyTorch; TensorFlow's stand-in and this model of it need nothing.
     workloads = checkout.root / "src/framewatt/workloads"
     shutil.copy2(ROOT / "src/framewatt/workloads/torch/engine.py", workloads / "torch")
-    (workloads / "tensorflow/resnet50.py").write_text("")
+    (workloads / "tensorflow/resnet.py").write_text("")
     study = stand_ins.small(STUDIES["smoke"])
     study["factors"] = [study["factors"][0] | {"runtime": ["torch", "tensorflow"], "phase": ["train"]}]
     checkout.write_study("partial", **{**study, "study": "partial"})

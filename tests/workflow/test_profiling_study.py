@@ -66,7 +66,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     made = Checkout(tmp_path_factory.mktemp("checkout"))
     stand_ins.install(made)
     made.write_study("profiled", **stand_ins.profiled_study(made, training_step_s=0.002, gap_s=GAP_S))
-    for profiler in (made.root / "src/framewatt/workloads").glob("*/_profiler.py"):
+    for profiler in (made.root / "src/framewatt/workloads").glob("*/profiler.py"):
         # The outer operator has most of a step, so that few readings distinguish it from the inner one.
         middle = {"(start_ns + end_ns) / 2": "0.1 * start_ns + 0.9 * end_ns"}
         made.edit(str(profiler.relative_to(made.root)), middle)

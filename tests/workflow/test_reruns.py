@@ -78,7 +78,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Changing:
     """The study, measured."""
     checkout = Changing(tmp_path_factory.mktemp("changing"))
     checkout.share_environment("mxnet/cpu")
-    (checkout.root / "src/framewatt/workloads/mxnet/tiny.py").write_text(MODEL)
+    checkout.add_model("mxnet", "tiny", MODEL)
     stand_ins.draw_nothing(checkout)
     checkout.write()
     answer = checkout.snakemake("all", config=CONFIG)

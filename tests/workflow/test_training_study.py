@@ -44,7 +44,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     """The study, measured and reported."""
     checkout = Checkout(tmp_path_factory.mktemp("training"))
     checkout.share_environment("mxnet/cpu")
-    (checkout.root / "src/framewatt/workloads/mxnet/tiny.py").write_text(MODEL)
+    checkout.add_model("mxnet", "tiny", MODEL)
     checkout.write_study("training", **STUDY)
     answer = checkout.snakemake(config="study=training")
     assert answer.code == 0, answer.text

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from framewatt.workloads.profilers import ON_HOST, UNKNOWN
-from framewatt.workloads.torch._kineto import spans_of
+from framewatt.workloads.torch.kineto import spans_of
 
 HOST, GPU = SimpleNamespace(name="CPU"), SimpleNamespace(name="CUDA")
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from framewatt.workloads.plan import ranks
+from framewatt.workloads.detector import ranks
 
 ANCHORS, DRAWN, STEPS = 2_000, 200, 400
 

@@ -13,7 +13,7 @@ from framewatt.prepare.examples_file import Example, Examples, Thing
 from framewatt.study.runtimes import FRAMEWORKS
 from framewatt.tasks import METRICS
 from framewatt.tasks.quality import primary_of
-from framewatt.workloads.detector import DETECTORS
+from framewatt.workloads.registry import DETECTORS
 
 TITLE = "What the weights find on the first test images"
 

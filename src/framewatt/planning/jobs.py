@@ -16,7 +16,7 @@ from framewatt.study.runtimes import FRAMEWORKS, ONNX, ONNX_RUNTIME
 from framewatt.study.study import MeasuredStudy, Study
 from framewatt.study.training import training_of, weights_of
 from framewatt.workloads.contract import EVALUATED, Spec
-from framewatt.workloads.parts import INPUTS as PARTS
+from framewatt.workloads.registry import PARTS
 
 TRAINING_TIMEOUT_S = 24 * 3600
 EXPORT_TIMEOUT_S = 3600

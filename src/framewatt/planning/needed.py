@@ -2,7 +2,6 @@
 
 import ast
 import functools
-import importlib
 import json
 import os
 import re
@@ -21,7 +20,8 @@ from framewatt.host.machine import describe_machine
 from framewatt.study.cell import ON_CUDA, Cell
 from framewatt.study.factors import NATIVE
 from framewatt.study.runtimes import ONNX, ONNX_RUNTIME, PROVIDERS
-from framewatt.tasks import DEFAULT, TASKS
+from framewatt.tasks import TASKS
+from framewatt.workloads.registry import find_family
 
 _PROJECT = Path(__file__).parents[1]
 """The folder of the package `framewatt`."""
@@ -47,13 +47,16 @@ def needed_by(cell: Cell) -> frozenset[str]:
         names of top-level modules; of an execution provider `onnxruntime:<its name>`.
     """
     files = ["runs/worker.py", f"workloads/{cell.engine}/engine.py"]
+    family = None if cell.framework == ONNX else find_family(cell.workload)
     if cell.framework != ONNX:
-        files += [f"workloads/{cell.framework}/engine.py", f"workloads/{cell.framework}/{cell.workload}.py"]
+        files.append(f"workloads/{cell.framework}/engine.py")
+    if family is not None:
+        files.append(f"workloads/{cell.framework}/{family.name}.py")
     if cell.engine == ONNX_RUNTIME:
         files += [f"prepare/exporters/{cell.framework}.py", "prepare/exporters/check.py"]
     imported = {name for file in files for name in _imported_by(_PROJECT / file)}
-    if cell.framework != ONNX:
-        task = TASKS[_task_of(_PROJECT / f"workloads/{cell.framework}/{cell.workload}.py")]
+    if family is not None:
+        task = TASKS[family.task]
         imported |= _imported_to_judge(Path(str(sys.modules[type(task).__module__].__file__)))
     if cell.provider != NATIVE:
         imported.add(f"{ONNX_RUNTIME}:{PROVIDERS[cell.provider]}")
@@ -134,7 +137,7 @@ def _content_of(record: Path) -> dict[str, Any]:
 
 def _problem_on_device(program: str, engine: str, device: str) -> str | None:
     """What an engine says where it cannot compute on a device, in its own words; None where it can."""
-    words = [program, "-P", "-m", f"{_PROJECT.name}.workloads.{engine}._on_device", device]
+    words = [program, "-P", "-m", f"{_PROJECT.name}.workloads.{engine}.on_device", device]
     environment = {**os.environ, "PYTHONPATH": str(_PROJECT.parent)}
     try:
         answer = subprocess.run(
@@ -147,18 +150,6 @@ def _problem_on_device(program: str, engine: str, device: str) -> str | None:
     missing = _LIBRARY.search(answer.stderr)
     last = (answer.stderr.strip().splitlines() or [f"exit code {answer.returncode}"])[-1]
     return (missing[0] if missing else last).strip()[:_MOST_LETTERS]
-
-
-@functools.cache
-def _task_of(path: Path) -> str:
-    """The task of a model, as its file assigns it to TASK, or imports it from the file of its family."""
-    for statement in ast.parse(path.read_bytes()).body if path.is_file() else ():
-        if isinstance(statement, ast.ImportFrom) and any(alias.name == "TASK" for alias in statement.names):
-            # A family's file knows no framework.
-            return str(importlib.import_module(str(statement.module)).TASK)
-        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "TASK":
-            return str(ast.literal_eval(statement.value))
-    return DEFAULT.name
 
 
 @functools.cache

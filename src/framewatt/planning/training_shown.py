@@ -3,7 +3,7 @@
 from framewatt.planning.jobs import trained_models_of
 from framewatt.study.study import FileStudy, Study
 from framewatt.study.training import FINE_TUNED, TRAINED, weights_of
-from framewatt.workloads.detector import DETECTORS
+from framewatt.workloads.registry import DETECTORS
 
 _LEVELS = ("workload", "batch_size")
 

@@ -41,8 +41,8 @@ from framewatt.tasks.contract import Step
 from framewatt.tasks.quality import quality_of
 from framewatt.workloads import make_inference
 from framewatt.workloads.contract import EVALUATED, Spec, Training, spec_of
-from framewatt.workloads.parts import check_trains
-from framewatt.workloads.places import Place, Values, matched
+from framewatt.workloads.inspection import Place, Values, matched
+from framewatt.workloads.registry import check_trains
 
 BATCH = 8
 """Samples of a step: what is compared does not depend on how many there are."""

@@ -17,7 +17,7 @@ from framewatt.datasets.contract import Arrays
 from framewatt.datasets.objects import Objects
 from framewatt.workloads import make_training
 from framewatt.workloads.contract import Spec, Training
-from framewatt.workloads.places import Place, Values, matched
+from framewatt.workloads.inspection import Place, Values, matched
 
 GRADIENTS, FEW = 5, 2
 """Batches whose gradients are compared, and the images of one by models that amplify rounding.
@@ -121,7 +121,7 @@ def begun(engine: str, spec: Spec, data: Arrays) -> tuple[Training, dict[str, Pl
     """A training that leaves nothing out, the places of its model's weights, and the dropout that it would have."""
     training = make_training(engine, spec, data)
     training.setup()
-    module = importlib.import_module(f"framewatt.workloads.{engine}._places")
+    module = importlib.import_module(f"framewatt.workloads.{engine}.inspection")
     model = training.model  # type: ignore[attr-defined]  # every engine's training has one
     rates = module.leave_nothing_out(model)
     return training, module.places(model), sorted({round(rate, 6) for rate in rates if rate})

@@ -23,7 +23,7 @@ from framewatt.tasks.quality import quality_of
 from framewatt.workloads import make_training
 from framewatt.workloads.contract import BODY, Training, spec_of
 from framewatt.workloads.models import one_line
-from framewatt.workloads.parts import check_trains
+from framewatt.workloads.registry import check_trains
 
 RECORD = "train.json"
 

@@ -18,7 +18,7 @@ from framewatt.published.georgiou2022_claims import FRAMEWORKS, PHASES, QUANTITI
 from framewatt.replication.contract import Measured
 from framewatt.runs.verdict import counts
 from framewatt.study.factors import shared
-from framewatt.workloads.parts import INPUTS as PARTS
+from framewatt.workloads.registry import PARTS
 
 PAPER = "georgiou2022"
 

@@ -33,7 +33,7 @@ from framewatt.study.training import SEEDED
 from framewatt.tasks.quality import HINT, quality_of
 from framewatt.workloads import make_inference, make_training
 from framewatt.workloads.contract import Inference, Training, Workload, spec_of
-from framewatt.workloads.parts import check_trains
+from framewatt.workloads.registry import check_trains
 
 
 def infer(workload: Inference, window: Mapping[str, Any], events: Events) -> dict[str, Any]:

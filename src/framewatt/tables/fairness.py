@@ -28,7 +28,7 @@ _GIGA = 1e-9
 def fairness(models: Iterable[Mapping[str, Any]], exports: Iterable[Mapping[str, Any]]) -> Table:
     """One row per model and framework: size, work, input, weights and the parts by which zoos differ.
 
-    Facts of structure are read from the built model (see `framewatt.workloads.structure`), operations are counted in
+    Facts of structure are read from the built model (see `framewatt.workloads.inspection`), operations are counted in
     its export (see `framewatt.prepare.exporters.flops`), or by the framework itself where there is none that runs.
 
     Args:

@@ -71,7 +71,7 @@ class Spec:
     """How a workload is to be run.
 
     Attributes:
-        model: name of the model, a file in the framework's folder or a key of the study's `models`.
+        model: name of the model: one of a family (framewatt.workloads.registry), or a key of the study's `models`.
         batch_size: samples per batch.
         device: `cpu` or `cuda`.
         provider: ONNX Runtime's execution provider, or `native`.

@@ -18,12 +18,6 @@ from framewatt.datasets.contract import Arrays
 from framewatt.datasets.objects import Objects
 from framewatt.tasks import task_of
 
-DETECTORS = (
-    *("mask_rcnn", "mask_rcnn_small", "retinanet", "retinanet_small"),
-    *("ssd300", "ssd_as_published", "ssd_small"),
-)
-"""Models that find objects, by their files; whatever the framework, so that none is imported to know it."""
-
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 """Of each channel of ImageNet's images, from 0 to 1: what torchvision's detectors take off and divide by."""
 
@@ -105,3 +99,26 @@ def check_sides(what: str, shape: tuple[int, ...]) -> None:
     """
     if 3 not in shape or sorted(side % 32 for side in shape) != [0, 0, 3]:
         raise FramewattError(f"{what}: found images of {shape}; allowed: 3 channels, sides a multiple of 32")
+
+
+_FACTORS = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D)
+"""Odd numbers with mixed bits (those of xxHash)."""
+
+_BITS = 0xFFFFFFFF
+
+
+def ranks(numbers: Any, images: Any, step: Any) -> Any:
+    """Ranks, by which the lowest ones are taken; integers below 2**32, as good as drawn.
+
+    Numbers of an image and a step have different ranks, since each operation can be undone: nothing breaks ties.
+
+    Args:
+        numbers: of anchors or proposals, int64 of any framework, or of numpy.
+        images: the image of each within its batch, int64, of a shape that broadcasts.
+        step: how many draws there were before, int64.
+    """
+    mixed = (numbers * _FACTORS[0] + images * _FACTORS[1] + step * _FACTORS[2]) & _BITS
+    for shift, factor in ((15, _FACTORS[1]), (13, _FACTORS[2])):
+        # Without a sign, a shift is a division, in every framework.
+        mixed = ((mixed ^ (mixed // 2**shift)) * factor) & _BITS
+    return mixed ^ (mixed // 2**16)

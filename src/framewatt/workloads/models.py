@@ -1,4 +1,4 @@
-"""Builds models by name: a zoo's from workloads/<framework>/<model>.py, a user's from the study's factory."""
+"""Builds models by name: those of a family by the framework's module, a user's own by the study's factory."""
 
 import importlib
 import sys
@@ -7,13 +7,10 @@ from types import ModuleType
 from typing import Any
 
 from framewatt.base.errors import FramewattError
-from framewatt.tasks import task_of
 from framewatt.workloads.contract import Facts, Spec
+from framewatt.workloads.registry import family_of, has_official_weights, models_with_body
 
 IMAGENET_CLASSES = 1000
-
-_WITH_BODY = ("bert_base", "bert_tiny")
-"""The models that can start from published weights without a head."""
 
 
 def build_model(framework: str, kind: type, spec: Spec, facts: Facts) -> Any:
@@ -22,49 +19,68 @@ def build_model(framework: str, kind: type, spec: Spec, facts: Facts) -> Any:
     Args:
         framework: the model's framework.
         kind: class of the framework's models.
-        spec: holds the model's name, and `own` for a user's model.
-        facts: what a zoo's model is built for.
+        spec: the model's name, its weights, and `own` for a user's model.
+        facts: what a model of a family is built for.
 
     Raises:
-        FramewattError: the user's factory is not there, raises, or returns something else than a model; a zoo has no
-            official weights for the model or for the classes, or they cannot be had; the model is for another task.
+        FramewattError: the user's factory does not exist, raises, or returns something else than a model; the framework
+            does not have the model, or the model is for another task; a zoo has no official weights for the model or
+            for the classes, or they cannot be loaded.
     """
-    if spec.own is None:
-        zoo = importlib.import_module(f"framewatt.workloads.{framework}.{spec.model}")
-        task = task_of(getattr(zoo, "TASK", None)).name
-        if task != facts.task:
-            raise FramewattError(
-                f"workload {spec.model}: it is for {task}, the data set for {facts.task}. Use a data set for {task}."
-            )
-        return _official(zoo, spec, facts) if spec.pretrained else zoo.build(facts)
-    return _made(spec.own["factory"], Path(spec.own["folder"]), kind)
+    if spec.own is not None:
+        return _made(spec.own["factory"], Path(spec.own["folder"]), kind)
+    return _with_official_weights(framework, spec, facts) if spec.pretrained else build(framework, spec.model, facts)
 
 
-def _official(zoo: ModuleType, spec: Spec, facts: Facts) -> Any:
-    """A zoo's model with its official weights, or with published weights without a head and a new head."""
-    model = spec.model
-    if spec.body is not None:
-        if not hasattr(zoo, "with_body"):
-            raise FramewattError(f"weights of {model}: found those of a body; allowed: for {', '.join(_WITH_BODY)}")
-        return zoo.with_body(facts, spec.body)
-    if not hasattr(zoo, "pretrained"):
+def build(framework: str, model: str, facts: Facts) -> Any:
+    """Build a model of a family with random weights.
+
+    Raises:
+        FramewattError: the framework does not have the model, or the model is for another task.
+    """
+    family = family_of(framework, model)
+    if family.task != facts.task:
         raise FramewattError(
-            f"weights of {model}: found no official ones for this task; allowed: fine-tuned ones of "
-            f"{_WITH_BODY[0]}, trained, seeded"
+            f"workload {model} is for {family.task}, and the data set is for {facts.task}. Use a data set for "
+            f"{family.task}."
+        )
+    return _builder(framework, family.name).build(facts, family.sizes[model].in_framework(framework))
+
+
+def _builder(framework: str, family: str) -> ModuleType:
+    """Return the module that builds a family in a framework; it imports the framework."""
+    return importlib.import_module(f"framewatt.workloads.{framework}.{family}")
+
+
+def _with_official_weights(framework: str, spec: Spec, facts: Facts) -> Any:
+    """Return a model with its zoo's official weights, or with published weights without a head and a new head."""
+    model, family = spec.model, family_of(framework, spec.model)
+    size = family.sizes[model].in_framework(framework)
+    if spec.body is not None:
+        if not family.has_body:
+            raise FramewattError(
+                f"weights of {model}: no published weights without a head exist for it, only for "
+                f"{', '.join(models_with_body())}. Use one of these models, or weights: trained."
+            )
+        return _builder(framework, family.name).with_body(facts, size, spec.body)
+    if not has_official_weights(framework, model):
+        raise FramewattError(
+            f"weights of {model}: {framework} has no official ones for this task. Use weights: trained, seeded, or "
+            f"fine-tuned for {' and '.join(models_with_body())}."
         )
     if facts.classes != IMAGENET_CLASSES:
         raise FramewattError(
-            f"weights of {model}: found a data set of {facts.classes} classes; allowed: ImageNet's {IMAGENET_CLASSES}, "
-            "which the official weights tell apart"
+            f"weights of {model}: the official ones are for the {IMAGENET_CLASSES} classes of ImageNet, and the data "
+            f"set has {facts.classes} classes. Use a data set with ImageNet's classes, or weights: trained."
         )
     try:
-        return zoo.pretrained(facts)
+        return _builder(framework, family.name).pretrained(facts, size)
     except FramewattError:
         raise
     except Exception as error:
         raise FramewattError(
-            f"weights of {model}: found that the official ones cannot be had: {one_line(error)}; allowed: a network, "
-            "or their file in resources/weights (docs/workloads.md)"
+            f"weights of {model}: the official ones cannot be loaded: {one_line(error)}. Run where there is a network, "
+            "or put their file into resources/weights (docs/workloads.md)."
         ) from error
 
 

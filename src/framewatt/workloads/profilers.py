@@ -79,7 +79,7 @@ def make_profiler(engine: str, workload: Workload, scratch: Path) -> Profiler:
     Raises:
         FramewattError: the engine has none.
     """
-    name = f"framewatt.workloads.{engine}._profiler"
+    name = f"framewatt.workloads.{engine}.profiler"
     if importlib.util.find_spec(name) is None:
         raise FramewattError(f"operators: found {engine}; allowed: an engine whose profiler is read")
     module = importlib.import_module(name)

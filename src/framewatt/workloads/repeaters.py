@@ -84,7 +84,7 @@ def make_repeater(engine: str, spec: Spec, folder: Path) -> Repeater:
     Raises:
         UnrepeatableError: operators of this engine cannot be called alone.
     """
-    name = f"framewatt.workloads.{engine}._repeater"
+    name = f"framewatt.workloads.{engine}.repeater"
     if importlib.util.find_spec(name) is None:
         raise UnrepeatableError(f"framewatt has no way to call operators of {engine} alone")
     repeater: Repeater = importlib.import_module(name).make_repeater(spec, folder)

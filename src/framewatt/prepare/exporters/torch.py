@@ -8,11 +8,11 @@ from typing import Any
 import torch
 from onnxscript import opset18 as op
 
+import framewatt.workloads.torch.detector  # noqa: F401  # registers the operator
 from framewatt.datasets.pairs import Pairs
 from framewatt.prepare.exporters.contract import export
 from framewatt.workloads.contract import Inference, example_inputs
 from framewatt.workloads.state import fresh_state, state_names
-from framewatt.workloads.torch import _search  # noqa: F401  # registers the operator
 
 
 def write_onnx(workload: Inference, path: Path) -> Mapping[str, Any]:
@@ -44,7 +44,7 @@ def write_onnx(workload: Inference, path: Path) -> Mapping[str, Any]:
 
 
 class _AtOnce(torch.nn.Module):
-    """A detector in the form that fixed shapes allow; see workloads.torch._search."""
+    """A detector in the form that fixed shapes allow; see workloads.torch.detector."""
 
     def __init__(self, detector: torch.nn.Module) -> None:
         super().__init__()

@@ -1,0 +1,11 @@
+"""MXNet: its engine, and a module for each model family that it has."""
+
+from framewatt.workloads.families.contract import Implementation
+
+FAMILIES = (
+    Implementation("bert"),
+    Implementation("digit_tagger"),
+    Implementation("mobilenet", official=("mobilenetv2",)),
+    Implementation("neumf"),
+    Implementation("resnet", official=("resnet50", "resnet101", "resnet152")),
+)

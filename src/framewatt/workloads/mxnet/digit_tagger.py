@@ -5,23 +5,19 @@ from typing import Any
 from mxnet.gluon import HybridBlock, nn
 
 from framewatt.workloads.contract import Facts
-
-TASK = "tagging"
-
-WIDTH = 64
-"""Units of both hidden layers."""
+from framewatt.workloads.families.contract import Size
 
 
 class _Tagger(HybridBlock):
     """Scores (batch, longest, classes) of tokens (batch, longest, features)."""
 
-    def __init__(self, classes: int) -> None:
+    def __init__(self, width: int, classes: int) -> None:
         super().__init__()
         with self.name_scope():
-            self.token = nn.Dense(WIDTH, activation="relu", flatten=False)
+            self.token = nn.Dense(width, activation="relu", flatten=False)
             # The convolution as a dense layer over three tokens: MXNet 1.9 cannot write new weights into a Conv1D
             # that has run on oneDNN.
-            self.neighbours = nn.Dense(WIDTH, activation="relu", flatten=False)
+            self.neighbours = nn.Dense(width, activation="relu", flatten=False)
             self.head = nn.Dense(classes, flatten=False)
 
     def hybrid_forward(self, F: Any, tokens: Any) -> Any:  # noqa: N803  # Gluon's name for mx.nd or mx.sym
@@ -32,6 +28,6 @@ class _Tagger(HybridBlock):
         return self.head(self.neighbours(F.concat(before, seen, behind, dim=2)))
 
 
-def build(facts: Facts) -> HybridBlock:
+def build(facts: Facts, size: Size[int]) -> HybridBlock:
     """The model, its weights not yet initialised; Gluon infers shapes from the first batch."""
-    return _Tagger(facts.classes)
+    return _Tagger(size.dimensions, facts.classes)

@@ -16,12 +16,25 @@ from framewatt.study.options import Level
 from framewatt.tasks.contract import Outputs
 from framewatt.workloads.contract import Inference, Inputs, Spec, Training, adam_of, example_inputs, facts_of
 from framewatt.workloads.models import build_model
-from framewatt.workloads.mxnet._adam import Adam
-from framewatt.workloads.mxnet._losses import LOSSES
-from framewatt.workloads.mxnet._structure import structure
+from framewatt.workloads.mxnet.inspection import structure
+from framewatt.workloads.mxnet.losses import LOSSES
 from framewatt.workloads.outputs import of_one
 
 WEIGHTS = "weights.params"
+
+
+class Adam(mx.optimizer.Adam):
+    """Adam whose epsilon stands beside the corrected root, as in PyTorch's (Kingma and Ba, 2015, algorithm 1)."""
+
+    def __init__(self, *, epsilon: float, **settings: Any) -> None:
+        super().__init__(epsilon=epsilon, **settings)
+        self._asked = epsilon
+
+    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        """Change a weight by its gradient; MXNet's epsilon, of the root before its correction, is set for the step."""
+        step = self._index_update_count.get(index, self.begin_num_update) + 1
+        self.epsilon = self._asked * (1 - self.beta2**step) ** 0.5
+        super().update(index, weight, grad, state)
 
 
 def optimizer_of(spec: Spec) -> mx.optimizer.Optimizer:

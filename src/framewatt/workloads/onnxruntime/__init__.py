@@ -1,0 +1,1 @@
+"""ONNX Runtime: its engine runs any exported model, so that it has no model families."""

@@ -3,16 +3,12 @@
 import keras
 
 from framewatt.workloads.contract import Facts
-
-TASK = "tagging"
-
-WIDTH = 64
-"""Units of both hidden layers."""
+from framewatt.workloads.families.contract import Size
 
 
-def build(facts: Facts) -> keras.Model:
+def build(facts: Facts, size: Size[int]) -> keras.Model:
     """The model with random weights: scores (batch, longest, classes) of tokens (batch, longest, features)."""
     tokens = keras.Input(facts.input_shape)
-    seen = keras.layers.Dense(WIDTH, activation="relu")(tokens)
-    both = keras.layers.Conv1D(WIDTH, 3, padding="same", activation="relu")(seen)
+    seen = keras.layers.Dense(size.dimensions, activation="relu")(tokens)
+    both = keras.layers.Conv1D(size.dimensions, 3, padding="same", activation="relu")(seen)
     return keras.Model(tokens, keras.layers.Dense(facts.classes)(both))

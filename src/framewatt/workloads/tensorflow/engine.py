@@ -20,9 +20,9 @@ from framewatt.workloads.decoding import beam_of, check_plain, in_words
 from framewatt.workloads.models import build_model
 from framewatt.workloads.outputs import of_one
 from framewatt.workloads.state import Carried, fresh_state, linked
-from framewatt.workloads.tensorflow._losses import LOSSES
-from framewatt.workloads.tensorflow._optimizer import Optimizer
-from framewatt.workloads.tensorflow._structure import structure
+from framewatt.workloads.tensorflow.inspection import structure
+from framewatt.workloads.tensorflow.losses import LOSSES
+from framewatt.workloads.tensorflow.optimizer import Optimizer
 
 WEIGHTS = "weights.weights.h5"
 POLICIES = {"fp32": "float32", "fp16": "mixed_float16", "bf16": "mixed_bfloat16"}

@@ -3,21 +3,17 @@
 import torch
 
 from framewatt.workloads.contract import Facts
-
-TASK = "tagging"
-
-WIDTH = 64
-"""Units of both hidden layers."""
+from framewatt.workloads.families.contract import Size
 
 
 class _Tagger(torch.nn.Module):
     """Scores (batch, longest, classes) of tokens (batch, longest, features)."""
 
-    def __init__(self, features: int, classes: int) -> None:
+    def __init__(self, features: int, width: int, classes: int) -> None:
         super().__init__()
-        self.token = torch.nn.Linear(features, WIDTH)
-        self.neighbours = torch.nn.Conv1d(WIDTH, WIDTH, 3, padding=1)
-        self.head = torch.nn.Linear(WIDTH, classes)
+        self.token = torch.nn.Linear(features, width)
+        self.neighbours = torch.nn.Conv1d(width, width, 3, padding=1)
+        self.head = torch.nn.Linear(width, classes)
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         seen = torch.relu(self.token(tokens))
@@ -25,6 +21,6 @@ class _Tagger(torch.nn.Module):
         return self.head(both)
 
 
-def build(facts: Facts) -> torch.nn.Module:
+def build(facts: Facts, size: Size[int]) -> torch.nn.Module:
     """The model with random weights."""
-    return _Tagger(facts.input_shape[-1], facts.classes)
+    return _Tagger(facts.input_shape[-1], size.dimensions, facts.classes)

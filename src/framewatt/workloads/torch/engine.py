@@ -21,10 +21,10 @@ from framewatt.workloads.decoding import UNCOUNTED, beam_of, check_plain, in_wor
 from framewatt.workloads.models import build_model
 from framewatt.workloads.outputs import of_one
 from framewatt.workloads.state import Carried, fresh_state, linked
-from framewatt.workloads.torch._losses import LOSSES
-from framewatt.workloads.torch._optimizer import Optimizer
-from framewatt.workloads.torch._options import DTYPES, Compiler, allow_tf32, layout_of, tf32_in_force
-from framewatt.workloads.torch._structure import structure
+from framewatt.workloads.torch.inspection import structure
+from framewatt.workloads.torch.losses import LOSSES
+from framewatt.workloads.torch.optimizer import Optimizer
+from framewatt.workloads.torch.options import DTYPES, Compiler, allow_tf32, layout_of, tf32_in_force
 
 WEIGHTS = "weights.pt"
 
