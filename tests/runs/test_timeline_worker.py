@@ -10,6 +10,7 @@ import pytest
 
 from framewatt.runs import timeline_worker
 from framewatt.runs.timeline_worker import Recording
+from framewatt.tasks import task_of
 from framewatt.workloads.profilers import STEP, Span
 
 SECOND = 10**9
@@ -45,7 +46,7 @@ class Workload:
     """Its steps have 4 and 2 samples."""
 
     def __init__(self, clock: Clock) -> None:
-        self.clock = clock
+        self.clock, self.task = clock, task_of(None)
 
     def steps(self, epoch: int = 0) -> list[Any]:
         return [SimpleNamespace(units=4), SimpleNamespace(units=2)]

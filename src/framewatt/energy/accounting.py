@@ -1,6 +1,7 @@
 """From readings and events to the energy of each window: the channel that counts, and gross, idle and net joules."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,8 @@ from framewatt.energy.accounts import (
 )
 from framewatt.energy.gauges import summaries, unused_gpus
 from framewatt.energy.idle_power import idle_uncertainty_w
-from framewatt.energy.windows import WindowEnergy, combine
+from framewatt.energy.windows import SHORTEST_WINDOW_PERIODS, WindowEnergy, combine
+from framewatt.meters.contract import Channel
 from framewatt.meters.gpus import THROTTLE_REASONS, throttled_shares
 from framewatt.meters.trace import Readings
 from framewatt.witness.instrument import JUDGED_HERE
@@ -27,6 +29,13 @@ _SURELY = 3
 
 NO_POWER = "its driver tells no power, so that its energy is not known"
 """Why a GPU that is read has no energy: its temperature or its load are told, and no power."""
+
+PHASE = "phase-"
+"""How the names of windows start that are phases of steps (tasks.phases): many short spans, one or more for each step.
+
+Energy is given only where every span is long enough for the meter: a reading, or a mean over two phases, is not the
+energy of a phase.
+"""
 
 LARGEST_DEVIATION = 0.03
 """Relative difference of two accounts of one domain above which it is flagged."""
@@ -87,7 +96,7 @@ def windows_of(windows: Mapping[str, Spans], trace: Readings, idle: Mapping[str,
     witness = witness_of(trace)
     found = {}
     for name, spans in windows.items():
-        window = _window(spans, trace, idle, accounts)
+        window = _window(spans, trace, idle, accounts, phases=name.startswith(PHASE))
         nothing = WindowEnergy(None, None, None, 0, 0, None, (NO_POWER,))
         for domain, instrument in unmetered.items():
             energy = _net_of(nothing, None, window["duration_s"]) | {"flags": []}
@@ -123,13 +132,18 @@ Accounts = Mapping[int, Mapping[tuple[int, int], WindowEnergy]]
 """Energy of every span, by index of the channel; channels of energy or power only."""
 
 
-def _window(spans: Spans, trace: Readings, idle: Mapping[str, Any], accounts: Accounts) -> dict[str, Any]:
-    """Edges of a window and its energy by domain."""
+def _window(
+    spans: Spans, trace: Readings, idle: Mapping[str, Any], accounts: Accounts, *, phases: bool
+) -> dict[str, Any]:
+    """Return the edges of a window and its energy by domain; `phases` tells whether its spans are phases of steps."""
     duration_s = sum(end - start for start, end in spans) * 1e-9
     domains = {}
     twins = mirrored(trace, spans)
     for domain, indices in energy_accounts(trace.channels).items():
-        told = believed({index: _over(accounts[index], spans, duration_s) for index in indices}, trace, spans, twins)
+        energies = {index: _over(accounts[index], spans, duration_s) for index in indices}
+        if phases:
+            energies = {index: _long_enough(energies[index], trace.channels[index], spans) for index in indices}
+        told = believed(energies, trace, spans, twins)
         index = next((index for index in indices if not told[index].reasons), indices[0])
         told[index] = unless_contradicted(told, trace.channels, index, duration_s)
         channel = trace.channels[index]
@@ -161,6 +175,18 @@ def _over(energies: Mapping[tuple[int, int], WindowEnergy], spans: Spans, durati
     """Energy of one channel over all parts of a window."""
     parts = [energies[span] for span in spans]
     return parts[0] if len(parts) == 1 else combine(parts, duration_s)
+
+
+def _long_enough(energy: WindowEnergy, channel: Channel, spans: Spans) -> WindowEnergy:
+    """Return the energy of phases of steps, without a value where one of them is too short for the meter."""
+    shortest_s = min(end - start for start, end in spans) * 1e-9
+    least_s = max(SHORTEST_WINDOW_PERIODS * max(channel.update_period_s, channel.period_s), channel.fit_window_s)
+    if shortest_s >= least_s:
+        return energy
+    reason = f"a phase of {shortest_s:.3g} s is shorter than the {least_s:.3g} s that this meter needs"
+    return replace(
+        energy, energy_j=None, uncertainty_j=None, mean_power_w=None, reasons=(*energy.reasons, reason), flags=()
+    )
 
 
 def _cross_checks(

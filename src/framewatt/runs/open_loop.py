@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from framewatt.runs.events import Events
+from framewatt.runs.events import Events, write_phases
+from framewatt.tasks.contract import Step
+from framewatt.tasks.phases import needs_outputs, work_done
 from framewatt.tasks.quality import quality_of
 from framewatt.workloads.contract import Inference
 
@@ -176,23 +178,29 @@ def infer_open(
         for batches in ready.values():
             run(batches[0][0])
         synchronize()
-    units: list[int] = []
+    keeps = needs_outputs(workload.task)
+    steps: list[Step] = []
+    outputs: list[Any] = []
 
     def answer(size: int) -> None:
-        batch, work = ready[size][len(units) % len(ready[size])]
-        run(batch)
+        batch, step = ready[size][len(steps) % len(ready[size])]
+        returned = run(batch)
         synchronize()
-        units.append(work)
+        steps.append(step)
+        if keeps:
+            outputs.append(returned)
 
     start_ns = time.monotonic_ns()
     events.mark("steady", "start", start_ns)
     served = serve(answer, arrivals, largest, start_ns, length_s(rate_per_s, minimum_s))
     events.mark("steady", "end", served.end_ns)
+    work = work_done(workload.task, steps, outputs, len(steps))
+    write_phases(events, work)
     with events.window("evaluate"):
         judged = workload.task.judge(workload.evaluate(), workload.data)
     return {
         "primary_window": "steady",
-        "units": {"name": workload.task.unit, "count": sum(units)},
+        **work.facts(workload.task),
         "latency": served.latency(rate_per_s),
         "quality": quality_of(judged),
         "right": judged.right,

@@ -185,7 +185,7 @@ def _record(
         "throughput_per_s": units["count"] / duration_s if units and units["count"] and duration_s else None,
         "latency": result["latency"] if result else None,
         "quality": result["quality"] if result else {},
-        **({name: result[name] for name in ("predictions", "batches") if name in result} if result else {}),
+        **({name: result[name] for name in ("phases", "predictions", "batches") if name in result} if result else {}),
         "epochs": result["epochs"] if result else [],
         "workload": result["workload"] if result else None,
         "identity": {**job["identity"], "environment": _identity_of(environment)},

@@ -17,6 +17,8 @@ from typing import Any, TextIO
 from framewatt.base.files import read_json, write_json
 from framewatt.runs import worker
 from framewatt.runs.events import Events, is_primary
+from framewatt.tasks.contract import Step
+from framewatt.tasks.phases import without_marks
 from framewatt.workloads.contract import Workload
 from framewatt.workloads.profilers import VARIABLES, Profiler, Spans, make_profiler
 
@@ -39,12 +41,12 @@ class Recording:
         epochs = job["training"]["epochs"] if train else 0
         self._last = (f"epoch-{epochs}" if train else "steady", "end")
         self._epochs = range(1, epochs + 1) if train else range(1)
-        self._units_of: dict[int, list[int]] = {}
+        self._steps_of: dict[int, list[Step]] = {}
         self._workload: Workload | None = None
         self._profiler: Profiler | None = None
         self._steps_ns: list[tuple[int, int]] = []
         self._since_ns: int | None = None
-        self._units: Iterator[int] = iter(())
+        self._steps: Iterator[Step] = iter(())
         self.units = 0
         self.until_ns: int | None = None
         self.spans: Spans | None = None
@@ -61,7 +63,7 @@ class Recording:
                 done = run(batch)
             after_ns = time.monotonic_ns()
             self._steps_ns.append((before_ns, after_ns))
-            self.units += next(self._units)
+            self.units += self._units_of(next(self._steps), done)
             if self._since_ns is not None and after_ns - self._since_ns > LONGEST_S * 1e9:
                 self.until_ns = after_ns
                 self._stop()
@@ -80,7 +82,7 @@ class Recording:
         if (window, edge) == self._first:
             assert self._workload is not None
             # Before any window begins.
-            self._units_of = {epoch: [step.units for step in self._workload.steps(epoch)] for epoch in self._epochs}
+            self._steps_of = {epoch: self._workload.steps(epoch) for epoch in self._epochs}
             profiler = make_profiler(self._job["engine"], self._workload, self._scratch)
             profiler.start()
             self._profiler = profiler
@@ -91,7 +93,14 @@ class Recording:
         """A primary window begins: of an epoch, or of all passes of inference."""
         if self._since_ns is None:
             self._since_ns = monotonic_ns
-        self._units = itertools.cycle(self._units_of[0 if window == "steady" else int(window.rpartition("-")[2])])
+        self._steps = itertools.cycle(self._steps_of[0 if window == "steady" else int(window.rpartition("-")[2])])
+
+    def _units_of(self, step: Step, returned: Any) -> int:
+        """Return the units that a step did: in training those that were planned."""
+        assert self._workload is not None
+        task = self._workload.task
+        inference = self._job["phase"] != "train"
+        return task.units_done(step, without_marks(task, returned)) if inference else step.units
 
     def _stop(self) -> None:
         assert self._profiler is not None

@@ -21,7 +21,7 @@ from framewatt.base.files import read_json, write_json
 from framewatt.datasets.storing import load_arrays
 from framewatt.host.memory import heap_in_force, heap_settings
 from framewatt.runs.batches import AHEAD_GB, PASSES, Supply
-from framewatt.runs.events import Events
+from framewatt.runs.events import Events, write_phases
 from framewatt.runs.levels import in_force, requested
 from framewatt.runs.open_loop import infer_open
 from framewatt.runs.predictions import NAME as PREDICTIONS
@@ -30,6 +30,7 @@ from framewatt.runs.variables import set_in
 from framewatt.study.load import CLOSED, rate_of
 from framewatt.study.options import KEPT, STEP
 from framewatt.study.training import SEEDED
+from framewatt.tasks.phases import Work, needs_outputs, without_marks, work_done
 from framewatt.tasks.quality import HINT, quality_of
 from framewatt.workloads import make_inference, make_training
 from framewatt.workloads.contract import Inference, Training, Workload, spec_of
@@ -41,7 +42,8 @@ def infer(workload: Inference, window: Mapping[str, Any], events: Events) -> dic
 
     Where the window has `passes`, at least so many are timed.
 
-    The outputs of the first, full pass are those that are judged.
+    The outputs of the first, full pass are those that are judged. Those of later passes are kept only where the task
+    counts its units in them.
     """
     supply = Supply(workload, window.get("ahead_gb", AHEAD_GB))
     with events.window("setup"):
@@ -52,8 +54,10 @@ def infer(workload: Inference, window: Mapping[str, Any], events: Events) -> dic
     run, synchronize, now_ns = workload.run, workload.synchronize, time.monotonic_ns
     minimum_ns = round(window["minimum_s"] * 1e9)
     least = window.get("passes", PASSES) * len(workload.steps())
+    keeps = needs_outputs(workload.task)
     stamps: list[int] = []
     outputs: list[Any] = []
+    later: list[Any] = []
     synchronize()
     start_ns = end_ns = now_ns()
     events.mark("steady", "start", start_ns)
@@ -66,12 +70,17 @@ def infer(workload: Inference, window: Mapping[str, Any], events: Events) -> dic
     for batch in itertools.chain.from_iterable(supply.of() for _ in itertools.count()):
         if end_ns - start_ns >= minimum_ns and len(stamps) > least:
             break
-        run(batch)
+        returned = run(batch)
         synchronize()
         end_ns = now_ns()
         stamps.append(end_ns)
+        if keeps:
+            later.append(returned)
     events.mark("steady", "end", end_ns)
-    result = _inferred(workload, workload.in_order(outputs, workload.steps()), stamps, events)
+    task, steps = workload.task, workload.steps()
+    work = work_done(task, steps, [*outputs, *later], len(stamps) - 1)
+    first_pass = workload.in_order([without_marks(task, returned) for returned in outputs], steps)
+    result = _inferred(workload, first_pass, stamps, events, work)
     return {**result, "batches": supply.summary()}
 
 
@@ -79,22 +88,35 @@ def infer_from_node(workload: Inference, window: Mapping[str, Any], events: Even
     """As `infer`, but timed in Node.js; the result also has the workload's facts, and the levels in force."""
     from framewatt.workloads.onnxruntime import node
 
+    task = workload.task
+    if needs_outputs(task):
+        raise FramewattError(
+            f"client: node returns no outputs by step, which the task {task.name} counts its units in. Use python."
+        )
     timed = node.infer(workload.spec, workload.data, window, events.path)
-    result = _inferred(workload, timed.outputs, timed.stamps_ns, events)
+    work = work_done(task, workload.steps(), [], len(timed.stamps_ns) - 1)
+    result = _inferred(workload, timed.outputs, timed.stamps_ns, events, work)
     return {**result, "workload": timed.facts, "levels": timed.levels}
 
 
 def _inferred(
-    workload: Inference, outputs: Any, stamps: Sequence[int] | NDArray[np.int64], events: Events
+    workload: Inference, outputs: Any, stamps: Sequence[int] | NDArray[np.int64], events: Events, work: Work
 ) -> dict[str, Any]:
-    """Result of an inference run, from the outputs of the first pass and the timestamps around all batches."""
+    """Return the result of an inference run.
+
+    Args:
+        workload: that ran.
+        outputs: of the first pass, in the order of the samples.
+        stamps: timestamps around all batches, nanoseconds.
+        events: of the run; phases of steps are written to it.
+        work: what the steps did.
+    """
+    write_phases(events, work)
     with events.window("evaluate"):
         judged = workload.task.judge(outputs, workload.data)
-    each = [step.units for step in workload.steps()]
-    passes, rest = divmod(len(stamps) - 1, len(each))
     return {
         "primary_window": "steady",
-        "units": {"name": workload.task.unit, "count": passes * sum(each) + sum(each[:rest])},
+        **work.facts(workload.task),
         "latency": _latency(stamps),
         "quality": quality_of(judged),
         "right": judged.right,

@@ -105,32 +105,6 @@ class Step:
         return values[self.indices if is_mapped(values) else self.rows]
 
 
-class PhaseMark(NamedTuple):
-    """A phase of a step, as an engine took its time.
-
-    Attributes:
-        phase: its name, one of the task's `phases`.
-        start_ns: CLOCK_MONOTONIC in nanoseconds when it started.
-        end_ns: when it ended; the device has finished its work then.
-    """
-
-    phase: str
-    start_ns: int
-    end_ns: int
-
-
-class PhasedOutputs(NamedTuple):
-    """What an engine returns of a step of a task that has phases.
-
-    Attributes:
-        outputs: what it would return without phases.
-        marks: the phases of the step, in the order in which they took place.
-    """
-
-    outputs: Any
-    marks: tuple[PhaseMark, ...]
-
-
 @dataclass(frozen=True)
 class Judged:
     """How good a model's outputs are.
@@ -181,8 +155,8 @@ class Task(ABC):
         unit: the unit of work, in the singular: energy, time and throughput are given per unit.
         metrics: its metrics; the first is the one that choices are compared by.
         kinds: types of data that it takes.
-        phases: where a step consists of phases, the unit of work of each by its name, in their order; an engine then
-            returns PhasedOutputs. Empty where a step is one.
+        phases: where a step consists of phases, the unit of work of each by its name, in their order; engines then
+            return PhasedOutputs (tasks.phases). Empty where a step has no phases.
         named_outputs: names of a model's outputs that are its answers, where a user's ONNX file has several; empty
             where only one output can be the answer.
         finds_objects: whether answers are detections (framewatt.tasks.boxes), examples of which are kept.
@@ -260,7 +234,7 @@ class Task(ABC):
         """Return the units of work that a step did; here those that were planned.
 
         A task whose units are known only afterwards, as the number of generated tokens is, counts them in the outputs.
-        It is called after the timed window.
+        It is called after the timed window. Training gives the planned units: it is given its answers.
 
         Args:
             step: the planned step.

@@ -20,6 +20,7 @@ from framewatt.datasets.pairs import Pairs
 from framewatt.study.options import OPTIONS, Level
 from framewatt.tasks import task_for, task_of
 from framewatt.tasks.contract import TEST, TRAIN, Outputs, Step
+from framewatt.tasks.phases import without_marks
 from framewatt.workloads.detector import check_learns
 from framewatt.workloads.outputs import in_order
 from framewatt.workloads.schedule import rates
@@ -170,7 +171,8 @@ class Workload(ABC):
 
         Returns:
             Inference: the outputs on the host, a tensor with one row per sample, or where nothing is judged any (see
-            framewatt.workloads.outputs). Training: the loss, in any form that `loss_of` understands.
+            framewatt.workloads.outputs); of a task whose steps have phases, PhasedOutputs (framewatt.tasks.phases).
+            Training: the loss, in any form that `loss_of` understands.
         """
 
     @abstractmethod
@@ -229,8 +231,8 @@ class Inference(Workload):
             self.run(ready[index % len(ready)])
         self.synchronize()
 
-    def whole_batches(self, size: int, most: int) -> list[tuple[Inputs, int]]:
-        """The first batches of some size, whatever that of the spec is, each with its units of work; at most `most`.
+    def whole_batches(self, size: int, most: int) -> list[tuple[Inputs, Step]]:
+        """The first batches of some size, whatever that of the spec is, each with its step; at most `most`.
 
         Raises:
             RuntimeError: the test set is smaller.
@@ -238,7 +240,7 @@ class Inference(Workload):
         spec, self.spec = self.spec, replace(self.spec, batch_size=size)
         try:
             first = itertools.islice(zip(self.batches(), self.steps(), strict=True), most)
-            found = [(batch, step.units) for batch, step in first if len(step.indices) == size]
+            found = [(batch, step) for batch, step in first if len(step.indices) == size]
         finally:
             self.spec = spec
         if not found:
@@ -247,7 +249,8 @@ class Inference(Workload):
 
     def evaluate(self) -> Outputs:
         """Outputs for the whole test set, one row per sample."""
-        return self.in_order([self.run(batch) for batch in self.batches()], self.steps())
+        returned = [without_marks(self.task, self.run(batch)) for batch in self.batches()]
+        return self.in_order(returned, self.steps())
 
 
 class Training(Workload):

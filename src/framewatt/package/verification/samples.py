@@ -85,6 +85,9 @@ def _inferred(data: Mapping[str, Any], cell: Cell, record: Mapping[str, Any], mi
     yield from open_loop_problems(cell, record, minimum_s, data["test_samples"])
     if is_open(record):
         return
+    if task_of_data(data).counts_afterwards:
+        # Outputs are not stored, so that nothing gives the units again.
+        return
     whole = -(-data["test_samples"] // cell.batch_size)
     passes, rest = divmod(record["latency"]["batches"], whole)
     told = (record["units"] or {}).get("count")
