@@ -135,7 +135,7 @@ Accounts = Mapping[int, Mapping[tuple[int, int], WindowEnergy]]
 def _window(
     spans: Spans, trace: Readings, idle: Mapping[str, Any], accounts: Accounts, *, phases: bool
 ) -> dict[str, Any]:
-    """Return the edges of a window and its energy by domain; `phases` tells whether its spans are phases of steps."""
+    """Return the edges of a window and its energy by domain; `phases` is whether its spans are phases of steps."""
     duration_s = sum(end - start for start, end in spans) * 1e-9
     domains = {}
     twins = mirrored(trace, spans)

@@ -464,6 +464,13 @@ class RunRecord(TypedDict):
             "Node.js (always ahead), and in records older than streaming (ahead).",
         ]
     ]
+    phases: NotRequired[
+        Annotated[
+            dict[str, Units],
+            "Work of each phase of the steps in the primary window, by its name; the window phase-<name> has its energy. "
+            "Absent where steps have no phases.",
+        ]
+    ]
     predictions: NotRequired[
         Annotated[
             Predictions,

@@ -171,7 +171,7 @@ class Workload(ABC):
 
         Returns:
             Inference: the outputs on the host, a tensor with one row per sample, or where nothing is judged any (see
-            framewatt.workloads.outputs); of a task whose steps have phases, PhasedOutputs (framewatt.tasks.phases).
+            framewatt.workloads.outputs); of a task with phases, PhasedOutputs (framewatt.tasks.phases).
             Training: the loss, in any form that `loss_of` understands.
         """
 
