@@ -467,8 +467,8 @@ class RunRecord(TypedDict):
     phases: NotRequired[
         Annotated[
             dict[str, Units],
-            "Work of each phase of the steps in the primary window, by its name; the window phase-<name> has its energy. "
-            "Absent where steps have no phases.",
+            "Work of each phase of the steps in the primary window, by its name; the window phase-<name> has its "
+            "energy. Absent where steps have no phases.",
         ]
     ]
     predictions: NotRequired[
