@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from framewatt.base.cli import run
 from framewatt.environments.images import build_image, debian_mirror
+from framewatt.workflow.snakemake_api import RuleJob, run_rule
 
 
-def main() -> None:
+def main(job: RuleJob) -> None:
     """Build it."""
-    definition, image = Path(snakemake.input.definition), Path(snakemake.output.image)
-    build_image(definition, image, [f"mirror={debian_mirror()}"], [], Path(snakemake.log[0]).absolute())
+    definition, image = Path(job.input.definition), Path(job.output.image)
+    build_image(definition, image, [f"mirror={debian_mirror()}"], [], Path(job.log[0]).absolute())
 
 
-run(main)
+run_rule(main)

@@ -4,17 +4,17 @@ from pathlib import Path
 
 import pandas as pd
 
-from framewatt.base.cli import run
 from framewatt.figures.notes import empty
 from framewatt.figures.save import save
 from framewatt.profiling.callgraph import draw
 from framewatt.profiling.frame import FIELDS, keyed, of_run
+from framewatt.workflow.snakemake_api import RuleJob, run_rule
 
 
-def main() -> None:
+def main(job: RuleJob) -> None:
     """Find the run and draw it."""
-    name, path = snakemake.wildcards.profile, Path(snakemake.output.svg)
-    profiles = keyed(pd.read_csv(snakemake.input.record))
+    name, path = job.wildcards.profile, Path(job.output.svg)
+    profiles = keyed(pd.read_csv(job.input.record))
     named = profiles[profiles["profile"] == name]
     read = named[named["status"] == "ok"]
     if read.empty:
@@ -24,10 +24,10 @@ def main() -> None:
     of_cell = [(field, "==", one[field]) for field in FIELDS]
     functions, calls = (
         of_run(keyed(pd.read_parquet(frame, filters=of_cell)), one["cell"], one["repetition"])
-        for frame in (snakemake.input.functions, snakemake.input.calls)
+        for frame in (job.input.functions, job.input.calls)
     )
     again = f", repetition {one['repetition']}" if one["repetition"] > 1 else ""
     draw(functions, calls, ", ".join(one[list(FIELDS)]) + again, path)
 
 
-run(main)
+run_rule(main)

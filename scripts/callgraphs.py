@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pandas as pd
 
-from framewatt.base.cli import run
 from framewatt.base.files import write_text
 from framewatt.profiling.callgraph import drawings
+from framewatt.workflow.snakemake_api import RuleJob, run_rule
 
 
-def main() -> None:
+def main(job: RuleJob) -> None:
     """Say of each graph whether it was drawn."""
-    record = drawings(pd.read_csv(snakemake.input.record), {Path(path).name for path in snakemake.input.graphs})
-    write_text(Path(snakemake.output.record), record.to_csv(index=False, lineterminator="\n"))
+    record = drawings(pd.read_csv(job.input.record), {Path(path).name for path in job.input.graphs})
+    write_text(Path(job.output.record), record.to_csv(index=False, lineterminator="\n"))
 
 
-run(main)
+run_rule(main)

@@ -88,11 +88,11 @@ def _compared(args: argparse.Namespace) -> Compared:
     if args.table.suffix != ".csv":
         raise FramewattError(f"TABLE: found {args.table}; allowed: a path that ends in .csv")
     with scratch_folder() as scratch:
-        sides = [
+        old, new = (
             side_of(archive, verified_folder(archive, scratch / str(number), Limits.of(args)))
             for number, archive in enumerate(archives)
-        ]
-        return compare(*sides, quantity, margin)
+        )
+        return compare(old, new, quantity, margin)
 
 
 if __name__ == "__main__":

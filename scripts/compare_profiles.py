@@ -4,22 +4,22 @@ from pathlib import Path
 
 import pandas as pd
 
-from framewatt.base.cli import run
 from framewatt.profiling.collection import read_names
 from framewatt.profiling.frame import keyed
 from framewatt.published.georgiou2022_profiles import compare
 from framewatt.tables.functions import functions_published
 from framewatt.tables.table import write_table
+from framewatt.workflow.snakemake_api import RuleJob, run_rule
 
 
-def main() -> None:
+def main(job: RuleJob) -> None:
     """Put the paper's functions beside the measured ones, and write the table in each format."""
-    functions = pd.read_parquet(snakemake.input.functions)
-    profiles = keyed(pd.read_csv(snakemake.input.record))
-    resources = Path(snakemake.input.published[0]).parent
-    comparison = compare(functions, profiles, resources, read_names(Path(snakemake.input.names)))
-    for path in map(Path, snakemake.output):
+    functions = pd.read_parquet(job.input.functions)
+    profiles = keyed(pd.read_csv(job.input.record))
+    resources = Path(job.input.published[0]).parent
+    comparison = compare(functions, profiles, resources, read_names(Path(job.input.names)))
+    for path in map(Path, job.output):
         write_table(functions_published(comparison), path)
 
 
-run(main)
+run_rule(main)

@@ -3,7 +3,6 @@
 import sys
 from pathlib import Path
 
-from framewatt.base.cli import run
 from framewatt.base.files import read_json, write_text
 from framewatt.base.identity import ROOT
 from framewatt.base.terminal import lasting
@@ -19,22 +18,25 @@ from framewatt.planning.staleness import MADE_OF_OTHER, SET_ASIDE
 from framewatt.profiling.operators import failed_timelines
 from framewatt.profiling.planned import failed_profiles
 from framewatt.profiling.repeated import failed_repetitions
+from framewatt.study.study import MeasuredStudy
 from framewatt.workflow.setup import load_setup
+from framewatt.workflow.snakemake_api import RuleJob, run_rule
 
 
-def main() -> None:
+def main(job: RuleJob) -> None:
     """Say what is missing, and end with an error where anything is."""
-    lasting(f"report: {snakemake.input.report}")
-    plan = plan_until(read_json(Path(snakemake.input.plan)), snakemake.input.stopping)
+    lasting(f"report: {job.input.report}")
+    plan = plan_until(read_json(Path(job.input.plan)), job.input.stopping)
     again, stale = {}, []
     if plan["source"] == "measure":
-        setup = load_setup(snakemake.config, ROOT)
-        sources = sources_of(setup.study, snakemake.params.mode, ROOT, snakemake.params.host)
-        hashes = JobHashes(setup.study, setup.datasets, sources, placement_of(read_json(Path(snakemake.input.plan))))
-        results = Path(snakemake.input.plan).parents[1]
+        setup = load_setup(job.config, ROOT)
+        assert isinstance(setup.study, MeasuredStudy)
+        sources = sources_of(setup.study, job.params.mode, ROOT, job.params.host)
+        hashes = JobHashes(setup.study, setup.datasets, sources, placement_of(read_json(Path(job.input.plan))))
+        results = Path(job.input.plan).parents[1]
         now = plan_of(hashes)
         if plan_is_due(now, results):
-            sys.exit(f"framewatt: {snakemake.input.plan}: found the plan of another study file; allowed: snakemake all")
+            sys.exit(f"framewatt: {job.input.plan}: found the plan of another study file; allowed: snakemake all")
         due = due_of(hashes, now, results, Path("resources"), lambda rule, path: False)
         aside = [name for name, reason in due.runs.items() if reason == SET_ASIDE]
         if aside:
@@ -45,13 +47,13 @@ def main() -> None:
         stale = [f"{name}: {reason}" for name, reason in made.items() if reason.startswith(MADE_OF_OTHER)]
     missing = missing_of(
         plan,
-        (record for _, record in records_of(plan, snakemake.input.records)),
-        (read_json(Path(path)) for path in snakemake.input.environments),
+        (record for _, record in records_of(plan, job.input.records)),
+        (read_json(Path(path)) for path in job.input.environments),
         again,
     )
-    profiles = failed_profiles(snakemake.input.profiled, missing.accepted)
-    timelines = failed_timelines(snakemake.input.about, missing.accepted)
-    repeated = failed_repetitions(snakemake.input.repeated, missing.accepted)
+    profiles = failed_profiles(job.input.profiled, missing.accepted)
+    timelines = failed_timelines(job.input.about, missing.accepted)
+    repeated = failed_repetitions(job.input.repeated, missing.accepted)
     for line in [*stale, *missing.lines, *profiles, *timelines, *repeated]:
         print(f"missing: {line}", file=sys.stderr)
     if stale:
@@ -68,7 +70,7 @@ def main() -> None:
                 f"framewatt: cells without {what}: {len(failed)}; the report lists them, and the next snakemake "
                 f"repeats those that failed; or leave `{key}` out of the study"
             )
-    write_text(Path(snakemake.output.done), "\n".join([missing.count, *missing.lines, ""]))
+    write_text(Path(job.output.done), "\n".join([missing.count, *missing.lines, ""]))
 
 
-run(main)
+run_rule(main)

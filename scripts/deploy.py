@@ -1,10 +1,11 @@
-"""`make deploy MODEL=model.onnx`: which provider, batch size and number of threads costs least here, in minutes."""
+"""`make deploy MODEL=model.onnx`: which provider, batch size and threads take the least energy here, in minutes."""
 
 import argparse
 import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from framewatt.base.cli import run, say
 from framewatt.base.errors import FramewattError
@@ -20,6 +21,8 @@ from framewatt.workloads import registered_models
 
 READER = Path("resources/environments/locked/onnxruntime/cpu/environment.json")
 """The environment that reads ONNX files."""
+
+SNAKEMAKE = [sys.executable, "-m", "snakemake", "--cores", "1"]
 
 RED, PLAIN = "\x1b[31m", "\x1b[0m"
 
@@ -44,11 +47,11 @@ def main() -> None:
     study = write_study(request, takes, request.providers or _providers_here())
     results = Path("results", name_of(request))
     choices = [results / "statistics" / name for name in ("deploy.csv", "answers.csv")]
-    if _snakemake(*choices, "--config", f"study={study}").returncode:
-        raise FramewattError(f"{study}: found no ranking; allowed: a study whose runs count; see the lines above")
-    _tell(results)
+    if _snakemake(*choices, "--config", f"study={study}"):
+        raise FramewattError(f"{study}: there is no ranking without runs that count. The lines above have the reason.")
+    _print_ranking(results)
     say(f"study: {study}; making its page")
-    code = _snakemake("--config", f"study={study}").returncode
+    code = _snakemake("--config", f"study={study}")
     say(f"page: {results / 'report' / 'report.html'}")
     raise SystemExit(code)
 
@@ -73,53 +76,55 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _declared(model: Path) -> list[dict]:
-    """Inputs of an ONNX file, read where ONNX is."""
+def _declared(model: Path) -> list[dict[str, Any]]:
+    """Return the inputs of an ONNX file, read in the environment that has ONNX."""
     if not READER.is_file():
         say("building the environment that reads ONNX files")
-        built = _snakemake(READER, capture_output=True, text=True)
+        built = subprocess.run([*SNAKEMAKE, READER], capture_output=True, text=True, check=False)
         if built.returncode:
             say(built.stdout + built.stderr)
-            raise FramewattError(f"{READER}: found no environment; allowed: one that is built; see the lines above")
+            raise FramewattError(f"{READER}: the environment could not be built. The lines above have the reason.")
     environment = read_json(READER)
     if environment["status"] != "ok":
         raise FramewattError(f"environment {environment['name']}: {environment['reason']}")
     words = [environment["python"], "-m", "framewatt.prepare.onnx_inputs", model]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise FramewattError(f"{model}: found no ONNX model ({done.stderr.strip()[-300:]}); allowed: an ONNX file")
-    told = json.loads(done.stdout)
-    if "error" in told:
-        raise FramewattError(told["error"])
-    return told["inputs"]
+        raise FramewattError(f"{model} is not an ONNX file ({done.stderr.strip()[-300:]}). Export it to ONNX again.")
+    answer = json.loads(done.stdout)
+    if "error" in answer:
+        raise FramewattError(answer["error"])
+    inputs: list[dict[str, Any]] = answer["inputs"]
+    return inputs
 
 
 def _providers_here() -> tuple[str, ...]:
-    """The providers that this machine has, but for TensorRT, whose libraries have to be installed."""
+    """Return the providers that this machine has. TensorRT is left out, since its libraries have to be installed."""
     return ("cpu", "openvino", *(["cuda"] if Nvml().available()[0] else []))
 
 
-def _snakemake(*words: str | Path, **how: bool) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, "-m", "snakemake", "--cores", "1", *words], check=False, **how)
+def _snakemake(*words: str | Path) -> int:
+    """Run Snakemake and return its exit code."""
+    return subprocess.run([*SNAKEMAKE, *words], check=False).returncode
 
 
-def _tell(results: Path) -> None:
-    found = ranking_of(results)
+def _print_ranking(results: Path) -> None:
+    ranking = ranking_of(results)
     say("")
-    for line in found.table:
+    for line in ranking.table:
         say(f"  {line}")
-    for line in found.without:
+    for line in ranking.without:
         say(f"  not ranked: {line}")
     say("")
-    if found.estimated:
+    if ranking.estimated:
         text = (
             "Energy is ESTIMATED from processor time, not measured: this machine has no power meter that can be read."
         )
         print(f"{RED}{text}{PLAIN}" if sys.stdout.isatty() else text, flush=True)
-    for line in found.unjudged:
+    for line in ranking.unjudged:
         say(f"Not judged: {line}.")
-    say(found.sentence)
-    say("Choices marked = are not told apart from the best.")
+    say(ranking.sentence)
+    say("Choices marked = cannot be distinguished from the best.")
 
 
 if __name__ == "__main__":

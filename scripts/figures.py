@@ -2,16 +2,16 @@
 
 from pathlib import Path
 
-from framewatt.base.cli import run
 from framewatt.figures.names import FIGURES
 from framewatt.figures.save import save
 from framewatt.tables.results import Results
+from framewatt.workflow.snakemake_api import RuleJob, run_rule
 
 
-def main() -> None:
+def main(job: RuleJob) -> None:
     """Draw the figure and write it in each format."""
-    figure = FIGURES[snakemake.wildcards.figure]
-    save(figure.draw(Results(snakemake.input, snakemake.params)), map(Path, snakemake.output))
+    figure = FIGURES[job.wildcards.figure]
+    save(figure.draw(Results(job.input, job.params)), map(Path, job.output))
 
 
-run(main)
+run_rule(main)

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 SUMS, NEEDED = "SHA256SUMS", "NEEDED"
@@ -79,10 +80,20 @@ def install(wheels: list[Path], needed: list[str], venv: Path) -> None:
     """Make a virtual environment of these wheels; what it lacks is the interpreter's."""
     call([sys.executable, "-m", "venv", "--without-pip", venv], "cannot make a virtual environment")
     python = venv / "bin" / "python"
-    pip = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--disable-pip-version-check"]
+    pip: list[str | Path] = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        python,
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+    ]
     call([*pip, "--no-index", "--no-deps", *wheels], "cannot install the wheels")
     # Not --system-site-packages, which would not show packages of an interpreter that is a virtual environment itself.
-    own, packages = (call([which, "-c", SITES], "does not run").splitlines() for which in (python, sys.executable))
+    own = call([python, "-c", SITES], "does not run").splitlines()
+    packages = call([sys.executable, "-c", SITES], "does not run").splitlines()
     Path(own[0], "interpreter.pth").write_text("\n".join(packages) + "\n")
     there = {plain(name) for name in call([python, "-c", NAMES], "does not run").splitlines()}
     if missing := sorted({plain(name) for name in needed} - there):
@@ -90,7 +101,7 @@ def install(wheels: list[Path], needed: list[str], venv: Path) -> None:
     (venv / "ready").touch()
 
 
-def call(words: list, problem: str) -> str:
+def call(words: Sequence[str | Path], problem: str) -> str:
     """Run a program and return what it printed, or end with its last line."""
     done = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False)
     if done.returncode:

@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pandas as pd
 
-from framewatt.base.cli import run
 from framewatt.base.files import write_atomically
 from framewatt.profiling.api_names import read_rules, read_types
 from framewatt.profiling.frame import functions_frame, keyed
+from framewatt.workflow.snakemake_api import RuleJob, run_rule
 
 
-def main() -> None:
+def main(job: RuleJob) -> None:
     """Read, name, write."""
-    given, output = snakemake.input, snakemake.output
+    given, output = job.input, job.output
     rules, types = read_rules(Path(given.api_names)), read_types(Path(given.types))
     profiled, calls = (keyed(pd.read_parquet(path)) for path in (given.profiled, given.calls))
     frame = functions_frame(profiled, calls, rules, types)
@@ -20,4 +20,4 @@ def main() -> None:
     write_atomically(Path(output.csv), lambda path: frame.to_csv(path, index=False, lineterminator="\n"))
 
 
-run(main)
+run_rule(main)

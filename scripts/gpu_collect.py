@@ -5,6 +5,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from framewatt.base.cli import run, say
 from framewatt.base.errors import FramewattError
@@ -48,8 +49,8 @@ def main() -> None:
         )
 
 
-def _report(study: str, plan: dict, *, whole: bool) -> int:
-    """Make a study's report of its records alone; return Snakemake's exit code."""
+def _report(study: str, plan: dict[str, Any], *, whole: bool) -> int:
+    """Make a study's report from its records alone; return Snakemake's exit code."""
     words = report_words(study, plan, whole=whole)
     return subprocess.run([sys.executable, "-m", "snakemake", *words], check=False).returncode
 

@@ -2,22 +2,22 @@
 
 from pathlib import Path
 
-from framewatt.base.cli import run
 from framewatt.base.files import read_json, write_json
 from framewatt.base.terminal import lasting
 from framewatt.planning.plan import planned_cells
 from framewatt.planning.planned import planned_runs
 from framewatt.stopping.path import path_of
 from framewatt.stopping.record import why
+from framewatt.workflow.snakemake_api import RuleJob, run_rule
 
 
-def main() -> None:
+def main(job: RuleJob) -> None:
     """Look at the results, and print whether the study goes on."""
-    plan = read_json(Path(snakemake.input.plan))
-    records = planned_runs(snakemake.input.plan, snakemake.input.records).values()
+    plan = read_json(Path(job.input.plan))
+    records = planned_runs(job.input.plan, job.input.records).values()
     path = path_of(planned_cells(plan), plan["settings"], records)
     lasting(why(path))
-    write_json(Path(snakemake.output.record), {"blocks": int(snakemake.wildcards.block), "stops": path.stopped})
+    write_json(Path(job.output.record), {"blocks": int(job.wildcards.block), "stops": path.stopped})
 
 
-run(main)
+run_rule(main)

@@ -4,20 +4,20 @@ from pathlib import Path
 
 import pandas as pd
 
-from framewatt.base.cli import run
 from framewatt.base.files import write_text
 from framewatt.base.spreadsheet import to_csv
 from framewatt.profiling.operators import ABOUT, frame_of
+from framewatt.workflow.snakemake_api import RuleJob, run_rule
 
 
-def main() -> None:
+def main(job: RuleJob) -> None:
     """Join, and write."""
-    frame, about = frame_of([Path(folder) for folder in snakemake.input.timelines])
-    write_text(Path(snakemake.output.joules), to_csv(frame))
-    write_text(Path(snakemake.output.about), to_csv(pd.DataFrame(about, columns=list(ABOUT))))
+    frame, about = frame_of([Path(folder) for folder in job.input.timelines])
+    write_text(Path(job.output.joules), to_csv(frame))
+    write_text(Path(job.output.about), to_csv(pd.DataFrame(about, columns=list(ABOUT))))
     for row in about:
         if row["status"] != "ok":
-            print(f"{snakemake.wildcards.study}: operators of {row['cell']}: {row['reason']}")
+            print(f"{job.wildcards.study}: operators of {row['cell']}: {row['reason']}")
 
 
-run(main)
+run_rule(main)

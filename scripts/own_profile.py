@@ -2,18 +2,18 @@
 
 from pathlib import Path
 
-from framewatt.base.cli import run
 from framewatt.profiling.collection import summary, write_profiles
 from framewatt.profiling.planned import read_own
+from framewatt.workflow.snakemake_api import RuleJob, run_rule
 
 
-def main() -> None:
+def main(job: RuleJob) -> None:
     """Read, check, write."""
-    study = snakemake.wildcards.study
-    runs, record = read_own(map(Path, snakemake.input.runs))
-    write_profiles(study, runs, record, snakemake.output)
+    study = job.wildcards.study
+    runs, record = read_own(map(Path, job.input.runs))
+    write_profiles(study, runs, record, job.output)
     for line in summary(record):
         print(f"{study}: {line}")
 
 
-run(main)
+run_rule(main)

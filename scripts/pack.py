@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-from framewatt.base.cli import run
 from framewatt.base.identity import ROOT, code_identity
 from framewatt.host.machine import describe_machine
 from framewatt.package.contents import (
@@ -22,54 +21,55 @@ from framewatt.runs.chain import NAME as CHAIN
 from framewatt.runs.chain import Chain
 from framewatt.runs.records import record_paths
 from framewatt.workflow.setup import load_setup, without_roots
+from framewatt.workflow.snakemake_api import RuleJob, run_rule
 
 
-def tell_left_out(results: Path) -> None:
+def record_left_out(results: Path, job: RuleJob) -> None:
     """Note in the chain which records the package leaves out, since the study no longer has their runs."""
     path = results / "measure" / CHAIN
     if path.is_file():
         with Chain(path) as chain:
-            names = (path.parent for path in record_paths(snakemake.input.records))
+            names = (path.parent for path in record_paths(job.input.records))
             chain.leave_out((folder.parent.name, int(folder.name)) for folder in names)
 
 
-def main() -> None:
+def main(job: RuleJob) -> None:
     """Collect and pack."""
-    package = Path(snakemake.output.package)
-    study, name = Path(snakemake.input.study), snakemake.params.settings["study"]
-    tell_left_out(package.parents[1])
-    files = project_files(ROOT, study, name, snakemake.params.environments)
-    files |= study_files(package.parents[1], made_now(package.parents[1]))
-    loaded = load_setup(snakemake.config, ROOT).studies[name]
+    package = Path(job.output.package)
+    study, name = Path(job.input.study), job.params.settings["study"]
+    record_left_out(package.parents[1], job)
+    files = project_files(ROOT, study, name, job.params.environments)
+    files |= study_files(package.parents[1], present_files(package.parents[1], job))
+    loaded = load_setup(job.config, ROOT).studies[name]
     files |= source_files(loaded)
-    files |= {path: Path(path) for path in snakemake.input.data}
-    secrets = Secrets.from_this_machine(harmless=published_words(snakemake.params.settings))
-    identity = {"code": code_identity(), "config": without_roots(snakemake.config), "machine": describe_machine()}
+    files |= {path: Path(path) for path in job.input.data}
+    secrets = Secrets.from_this_machine(harmless=published_words(job.params.settings))
+    identity = {"code": code_identity(), "config": without_roots(job.config), "machine": describe_machine()}
     texts = {"identity.json": secrets.redact(json.dumps(identity, indent=1, sort_keys=True)) + "\n"}
-    texts |= environment_texts(map(Path, snakemake.input.environments), secrets)
+    texts |= environment_texts(map(Path, job.input.environments), secrets)
     texts |= own_model_texts(loaded)
     if difference := changes(ROOT):
         texts["changes.diff"] = difference
-    records = planned_runs(snakemake.input.plan, snakemake.input.records).sorted(lambda record: record["position"])
-    count = write_package(package, files, texts, records.values(), snakemake.params.settings, secrets)
+    records = planned_runs(job.input.plan, job.input.records).sorted(lambda record: record["position"])
+    count = write_package(package, files, texts, records.values(), job.params.settings, secrets)
     print(f"{package}: {count} files, {package.stat().st_size / 1e6:.1f} MB")
 
 
-def made_now(results: Path) -> list[Path]:
+def present_files(results: Path, job: RuleJob) -> list[Path]:
     """Files and folders that the present study has, without obsolete ones that stayed in its results."""
-    records, exports = record_paths(snakemake.input.records), list(map(Path, snakemake.input.exports))
+    records, exports = record_paths(job.input.records), list(map(Path, job.input.exports))
     folders = [path.parent for path in records]
-    folders += map(Path, [*snakemake.input.models, *snakemake.input.parity, *snakemake.input.profiled, *exports])
-    folders += map(Path, [*snakemake.input.timelines, *snakemake.input.repeated])
+    folders += map(Path, [*job.input.models, *job.input.parity, *job.input.profiled, *exports])
+    folders += map(Path, [*job.input.timelines, *job.input.repeated])
     exported = [folder.with_name("onnx") for folder in exports]
-    shown = map(Path, [*snakemake.input.figures, *snakemake.input.stopping, *snakemake.input.replication, *authors()])
+    shown = map(Path, [*job.input.figures, *job.input.stopping, *job.input.replication, *authors(job)])
     return [*folders, results / "measure" / CHAIN, *exported, *shown, *results.glob("figures/callgraph*")]
 
 
-def authors() -> list[str]:
+def authors(job: RuleJob) -> list[str]:
     """The folder of verdicts from the authors' raw results, if there is one."""
-    folder = snakemake.input.authors
+    folder = job.input.authors
     return [folder] if isinstance(folder, str) else list(folder)
 
 
-run(main)
+run_rule(main)

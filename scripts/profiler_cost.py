@@ -2,17 +2,17 @@
 
 from pathlib import Path
 
-from framewatt.base.cli import run
 from framewatt.profiling.planned import records_of
 from framewatt.tables.profiler_cost import profiler_cost
 from framewatt.tables.table import write_table
+from framewatt.workflow.snakemake_api import RuleJob, run_rule
 
 
-def main() -> None:
+def main(job: RuleJob) -> None:
     """Write the table in each format."""
-    table = profiler_cost(records_of(snakemake.input.runs))
-    for path in map(Path, snakemake.output):
+    table = profiler_cost(records_of(job.input.runs))
+    for path in map(Path, job.output):
         write_table(table, path)
 
 
-run(main)
+run_rule(main)

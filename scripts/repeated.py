@@ -2,18 +2,16 @@
 
 from pathlib import Path
 
-from framewatt.base.cli import run
 from framewatt.base.files import write_text
 from framewatt.base.spreadsheet import to_csv
 from framewatt.profiling.repeated import frame_of
+from framewatt.workflow.snakemake_api import RuleJob, run_rule
 
 
-def main() -> None:
+def main(job: RuleJob) -> None:
     """Compare, and write."""
-    timelines, repeated = (
-        list(map(Path, folders)) for folders in (snakemake.input.timelines, snakemake.input.repeated)
-    )
-    write_text(Path(snakemake.output.csv), to_csv(frame_of(timelines, repeated)))
+    timelines, repeated = (list(map(Path, folders)) for folders in (job.input.timelines, job.input.repeated))
+    write_text(Path(job.output.csv), to_csv(frame_of(timelines, repeated)))
 
 
-run(main)
+run_rule(main)

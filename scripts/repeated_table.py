@@ -2,17 +2,17 @@
 
 from pathlib import Path
 
-from framewatt.base.cli import run
 from framewatt.base.spreadsheet import read_csv
 from framewatt.tables.repeated import repeated_table
 from framewatt.tables.table import write_table
+from framewatt.workflow.snakemake_api import RuleJob, run_rule
 
 
-def main() -> None:
+def main(job: RuleJob) -> None:
     """Write the table in each format."""
-    table = repeated_table(read_csv(snakemake.input.repeated))
-    for path in map(Path, snakemake.output):
+    table = repeated_table(read_csv(job.input.repeated))
+    for path in map(Path, job.output):
         write_table(table, path)
 
 
-run(main)
+run_rule(main)

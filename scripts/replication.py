@@ -2,17 +2,17 @@
 
 from pathlib import Path
 
-from framewatt.base.cli import run
 from framewatt.replication import makers
 from framewatt.replication.contract import read_measured
 from framewatt.tables.table import write_table
+from framewatt.workflow.snakemake_api import RuleJob, run_rule
 
 
-def main() -> None:
+def main(job: RuleJob) -> None:
     """Make the table and write it in each format."""
-    table = makers(snakemake.params.paper)[snakemake.wildcards.replicated](read_measured(snakemake.input))
-    for path in map(Path, snakemake.output):
+    table = makers(job.params.paper)[job.wildcards.replicated](read_measured(job.input))
+    for path in map(Path, job.output):
         write_table(table, path)
 
 
-run(main)
+run_rule(main)

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from framewatt.base.cli import run
 from framewatt.datasets.sources import fetch_source
+from framewatt.workflow.snakemake_api import RuleJob, run_rule
 
 
-def main() -> None:
+def main(job: RuleJob) -> None:
     """Download, check, unpack."""
-    fetch_source(snakemake.wildcards.source, snakemake.params.definition, Path(snakemake.output.folder))
+    fetch_source(job.wildcards.source, job.params.definition, Path(job.output.folder))
 
 
-run(main)
+run_rule(main)

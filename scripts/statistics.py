@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from framewatt.base.cli import run
 from framewatt.base.files import read_json, write_text
 from framewatt.base.spreadsheet import to_csv
 from framewatt.planning.plan import planned_cells
@@ -20,15 +19,16 @@ from framewatt.statistics.machines import answer_by_machine
 from framewatt.statistics.to_accuracy import to_accuracy
 from framewatt.statistics.trends import correlate, fit_trends
 from framewatt.stopping.record import looks_of
+from framewatt.workflow.snakemake_api import RuleJob, run_rule
 
 
-def main() -> None:
+def main(job: RuleJob) -> None:
     """Make every frame of statistics, and write each as CSV."""
-    runs, epochs = pd.read_parquet(snakemake.input.runs), pd.read_parquet(snakemake.input.epochs)
-    plan = read_json(Path(snakemake.input.plan))
+    runs, epochs = pd.read_parquet(job.input.runs), pd.read_parquet(job.input.epochs)
+    plan = read_json(Path(job.input.plan))
     planned, looks = planned_cells(plan), looks_of(plan["settings"])
-    settings = snakemake.params.settings
-    records = planned_runs(snakemake.input.plan, snakemake.input.records)
+    settings = job.params.settings
+    records = planned_runs(job.input.plan, job.input.records)
     tested = read_test_sets(records, plan["settings"].get("models") or ())
     frames = {
         "cells": summarise_cells(runs, settings),
@@ -46,7 +46,7 @@ def main() -> None:
         # Twelve digits: beyond them lies what this machine's mathematical library makes of a function, which another's,
         # in a container or where a package is rebuilt, does not.
         text = to_csv(frame, float_format="%.12g")
-        write_text(Path(snakemake.output[name]), text)
+        write_text(Path(job.output[name]), text)
 
 
-run(main)
+run_rule(main)

@@ -2,18 +2,18 @@
 
 from pathlib import Path
 
-from framewatt.base.cli import run
 from framewatt.tables.names import TABLES
 from framewatt.tables.results import Results
 from framewatt.tables.table import write_table
+from framewatt.workflow.snakemake_api import RuleJob, run_rule
 
 
-def main() -> None:
+def main(job: RuleJob) -> None:
     """Make every table, and write each in its formats."""
-    results = Results(snakemake.input, snakemake.params)
+    results = Results(job.input, job.params)
     made = {name: table.make(results) for name, table in TABLES.items()}
-    for path in map(Path, snakemake.output):
+    for path in map(Path, job.output):
         write_table(made[path.stem], path)
 
 
-run(main)
+run_rule(main)

@@ -28,13 +28,14 @@ def main() -> None:
 
 
 def outcome(record: Mapping[str, Any]) -> str:
-    """How good the weights are in words, where known."""
+    """Return how good the weights are, in words."""
     if not record["epochs"]:
-        return record["weights"]
+        return str(record["weights"])
     quality = record["epochs"][-1]["quality"]
     name = primary_of(quality)
-    told = quality[name]
-    return told["reason"] or f"{METRICS[name].words} {told['value']:.3f}"
+    assert name is not None
+    metric = quality[name]
+    return str(metric["reason"] or f"{METRICS[name].words} {metric['value']:.3f}")
 
 
 if __name__ == "__main__":

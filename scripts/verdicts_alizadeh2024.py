@@ -2,15 +2,15 @@
 
 from pathlib import Path
 
-from framewatt.base.cli import run
 from framewatt.published import alizadeh2024
 from framewatt.published.written import write_verdicts
+from framewatt.workflow.snakemake_api import RuleJob, run_rule
 
 
-def main() -> None:
+def main(job: RuleJob) -> None:
     """Recount the paper's numbers, and write the verdicts."""
-    verdicts = alizadeh2024.recount(Path(snakemake.input.claims).parent)
-    write_verdicts(alizadeh2024.STUDY, verdicts, map(Path, snakemake.output.verdicts))
+    verdicts = alizadeh2024.recount(Path(job.input.claims).parent)
+    write_verdicts(alizadeh2024.STUDY, verdicts, map(Path, job.output.verdicts))
 
 
-run(main)
+run_rule(main)

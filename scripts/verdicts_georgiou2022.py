@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from framewatt.base.cli import run
 from framewatt.figures.published import georgiou2022_figure1
 from framewatt.figures.save import save
 from framewatt.profiling.collection import read_names
@@ -17,11 +16,12 @@ from framewatt.published.georgiou2022_spread import spread
 from framewatt.published.georgiou2022_tables import printed_means, printed_models
 from framewatt.published.written import write_plain, write_verdicts
 from framewatt.runs.records import read_run, record_paths
+from framewatt.workflow.snakemake_api import RuleJob, run_rule
 
 
-def main() -> None:
+def main(job: RuleJob) -> None:
     """Read, recount, write."""
-    given, output = snakemake.input, snakemake.output
+    given, output = job.input, job.output
     resources = Path(given.claims).parent
 
     raw = no_raw_results()
@@ -51,4 +51,4 @@ def main() -> None:
     save(georgiou2022_figure1.draw(*georgiou2022_beyond.total_energy(raw)), map(Path, output.figure))
 
 
-run(main)
+run_rule(main)

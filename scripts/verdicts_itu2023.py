@@ -2,18 +2,18 @@
 
 from pathlib import Path
 
-from framewatt.base.cli import run
 from framewatt.figures.save import save
 from framewatt.published import itu2023, itu2023_beyond, itu2023_figures
 from framewatt.published.itu2023_epochs import all_epochs
 from framewatt.published.itu2023_raw import read_runs
 from framewatt.published.written import write_plain, write_verdicts
 from framewatt.runs.records import record_paths
+from framewatt.workflow.snakemake_api import RuleJob, run_rule
 
 
-def main() -> None:
+def main(job: RuleJob) -> None:
     """Read, recount, write."""
-    given, output = snakemake.input, snakemake.output
+    given, output = job.input, job.output
     runs = read_runs(record_paths(given.records))
     epochs = all_epochs(runs)
 
@@ -33,4 +33,4 @@ def main() -> None:
         save(figures[path.stem], [path])
 
 
-run(main)
+run_rule(main)
