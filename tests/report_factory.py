@@ -13,6 +13,11 @@ from bs4 import BeautifulSoup
 from framewatt.frames.factor_words import factors_of
 from framewatt.frames.totals import TOTAL
 from framewatt.report import Material, build_report
+from framewatt.report.answers import GroupAnswer, answer_study
+from framewatt.report.comparison import Comparison, comparison_of
+from framewatt.report.head import Head, head_of
+from framewatt.report.material import ENERGY
+from framewatt.report.questions import Question, questions_of
 from framewatt.statistics.answers import answer
 from framewatt.statistics.assumptions import drift
 from framewatt.statistics.cells import summarise_cells
@@ -171,6 +176,26 @@ def _with_failure(runs: pd.DataFrame) -> pd.DataFrame:
 
 def page(found: Material, figures: Path) -> BeautifulSoup:
     return BeautifulSoup(build_report(found, figures), "html.parser")
+
+
+def head(found: Material) -> Head:
+    """The first screen of a study."""
+    return head_of(answer_study(found), {})
+
+
+def questions(found: Material) -> list[Question]:
+    """The questions that a study answers."""
+    return questions_of(answer_study(found), found.parity)
+
+
+def energy_answers(found: Material) -> list[GroupAnswer]:
+    """The answers of a study by energy."""
+    return list(answer_study(found).by_quantity[ENERGY])
+
+
+def comparison(found: Material) -> Comparison:
+    """Any two cells of a study next to each other."""
+    return comparison_of(answer_study(found))
 
 
 def answered_study(levels: dict, **settings: Any) -> Material:

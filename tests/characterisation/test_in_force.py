@@ -18,7 +18,7 @@ from framewatt.characterisation.schedule import ALL_CORES, GPU
 from framewatt.energy.accounts import energy_of
 from framewatt.meters.contract import Channel
 from framewatt.meters.trace import Trace
-from framewatt.report.meters import characterised
+from framewatt.report.machines import meters_table
 
 DOCUMENTED = replace(AVERAGE.channel, average_s=0.0, average_most_s=1.0)
 
@@ -103,7 +103,7 @@ def test_an_estimate_is_not_characterised(tmp_path: Path) -> None:
 
 
 def test_the_report_tells_what_was_found() -> None:
-    table = characterised(SimpleNamespace(calibrations={"": (calibration(AVERAGE, DOCUMENTED, GPU), {})}))
+    table = meters_table(SimpleNamespace(calibrations={"": (calibration(AVERAGE, DOCUMENTED, GPU), {})}))
     assert table is not None
     (row,) = table.rows
     cells = dict(zip(table.header, row, strict=True))
@@ -112,4 +112,4 @@ def test_the_report_tells_what_was_found() -> None:
     assert cells["last digit"] == "0.001 W"
     assert cells["to be trusted"] == "yes"
     assert cells["for 5 %"].endswith("\N{NO-BREAK SPACE}s")
-    assert characterised(SimpleNamespace(calibrations={"": ({}, {})})) is None
+    assert meters_table(SimpleNamespace(calibrations={"": ({}, {})})) is None

@@ -10,7 +10,7 @@ from report_factory import material
 
 from framewatt.base.errors import FramewattError
 from framewatt.report import build_report
-from framewatt.report.svg import inline
+from framewatt.report.html import inline
 
 HEAD = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 1 1">'
 

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from report_factory import MXNET, TENSORFLOW, TORCH, answered_study, judged, material, page
+from report_factory import MXNET, TENSORFLOW, TORCH, answered_study, head, judged, material, page, questions
 
 from framewatt.frames.totals import TOTAL
-from framewatt.report import problems, words
-from framewatt.report.head import head
+from framewatt.report import problems
 
 
 def test_nothing_that_counts_is_said_in_words(figures: Path) -> None:
@@ -93,7 +92,7 @@ def test_one_disturbed_run_gives_no_sentence_against_the_one_that_costs_less_in_
     disturbed = [*cheaper[:-1], 25 * cheaper[-1]]
     found = answered_study({TORCH: base, MXNET: disturbed})
     assert "Not settled between torch and mxnet" in head(found).text
-    said = " ".join(sentence for one in words.answers(found) for sentence in one.sentences)
+    said = " ".join(sentence for one in questions(found) for sentence in one.sentences)
     assert "torch costs least" not in said
     flags = found.comparisons["flags"]
     assert flags.str.contains("which costs more depends on the estimate").any()
@@ -102,7 +101,7 @@ def test_one_disturbed_run_gives_no_sentence_against_the_one_that_costs_less_in_
 def test_a_study_that_drifts_says_so_among_its_answers_and_flags() -> None:
     rising = [1.0, 1.1, 1.2, 1.3, 1.4, 1.5]
     found = answered_study({TORCH: rising, MXNET: [2 * j for j in rising], TENSORFLOW: [3 * j for j in rising]})
-    said = " ".join(sentence for one in words.answers(found) for sentence in one.sentences)
+    said = " ".join(sentence for one in questions(found) for sentence in one.sentences)
     assert (
         "Over the study energy drifted: the last runs took 50 % more than the first (r = 1.00 over 6 blocks)." in said
     )
@@ -115,7 +114,7 @@ def test_a_study_that_drifts_says_so_among_its_answers_and_flags() -> None:
 def test_one_procedure_speaks_unless_the_study_asks_for_another() -> None:
     levels = {TORCH: [1.0, 1.1, 0.9, 1.0], MXNET: [2.0, 2.2, 1.8, 2.1], TENSORFLOW: [3.0, 3.2, 2.8, 3.1]}
     for test, beside in (("t", False), ("wilcoxon", True)):
-        said = " ".join(s for one in words.answers(answered_study(levels, test=test)) for s in one.sentences)
+        said = " ".join(s for one in questions(answered_study(levels, test=test)) for s in one.sentences)
         assert "torch costs least energy" in said
         assert ("Friedman" in said) == beside
         assert "significant" not in said
@@ -126,7 +125,7 @@ def test_largest_variation_is_named_with_its_cell() -> None:
     cells = found.cells.copy()
     row = cells.index[(cells["quantity"] == "energy_per_sample_j")][2]
     cells.loc[row, "cv_percent"] = 104.0
-    answer = next(a for a in words.answers(dataclasses.replace(found, cells=cells)) if "repeat" in a.question)
+    answer = next(a for a in questions(dataclasses.replace(found, cells=cells)) if "repeat" in a.question)
     assert "104 %" in answer.sentences[0]
     assert cells.loc[row, "cell"] in answer.sentences[0]
     assert answer.sentences[1].startswith("1 of 15 cells")
@@ -136,17 +135,17 @@ def test_runs_that_break_what_the_tests_take_for_granted_are_told_beside_the_ans
     steady = [1.00, 1.02, 0.99, 1.01, 1.00, 1.01, 0.98, 1.02]
     question = "What do these answers take for granted?"
     sound = answered_study({TORCH: steady, TENSORFLOW: [2.0 * j for j in steady[::-1]]})
-    (told,) = [one.sentences for one in words.answers(sound) if one.question == question]
+    (told,) = [one.sentences for one in questions(sound) if one.question == question]
     assert told[1] == "There is no sign of either, which few blocks would not show."
     assert "than its others" not in head(sound).text
     dear = [2 * j for j in steady]
     slow = answered_study({TORCH: steady, TENSORFLOW: [*dear[:4], 9.0, *dear[5:]]})
     sign = "1 of 8 runs of tensorflow took far more than its others"
     assert sign in head(slow).text
-    (told,) = [one.sentences for one in words.answers(slow) if one.question == question]
+    (told,) = [one.sentences for one in questions(slow) if one.question == question]
     assert [one for one in told if one.startswith(f"Inference, batch 1 (resnet50, digits), energy: {sign}")]
     alone = answered_study({TORCH: steady})
-    assert question not in [one.question for one in words.answers(alone)]
+    assert question not in [one.question for one in questions(alone)]
 
 
 def test_a_study_that_compares_nothing_names_what_varies_and_the_line_that_compares_it() -> None:

@@ -6,10 +6,16 @@ from typing import Any
 import frames_factory
 from report_factory import STATISTICS, judged, material
 
-from framewatt.report import deploy
+from framewatt.report.deploy import Recommendation, deployments_of, recommend
+from framewatt.report.material import Material
 from framewatt.statistics.accuracies import TestSets
 from framewatt.statistics.deploy import judge_choices
 from framewatt.study.cell import Chosen
+
+
+def recommendation(found: Material) -> Recommendation:
+    (deployment,) = deployments_of(found)
+    return recommend(deployment)
 
 
 def recommended(energies: dict, accuracy: dict | None = None, *, estimated: bool = False, **settings: Any) -> list[str]:
@@ -20,9 +26,9 @@ def recommended(energies: dict, accuracy: dict | None = None, *, estimated: bool
     tested = TestSets(samples={one.id: 5000 for one in energies})
     made = judged(runs, found.epochs) | {"choices": judge_choices(runs, STATISTICS, tested)}
     found = dataclasses.replace(found, plan=plan, runs=runs, **made)
-    ((task, sentences, _),) = deploy.recommendations(found)
-    assert task == "resnet50 on digits"
-    return sentences
+    one = recommendation(found)
+    assert one.task == "resnet50 on digits"
+    return list(one.sentences)
 
 
 STEADY = [1.0, 1.01, 0.99, 1.02, 0.98, 1.03, 0.97, 1.04]
@@ -79,14 +85,14 @@ def test_a_choice_that_is_overloaded_is_told_to_be_none() -> None:
     for busy_onnx, told in ((0.99, "Overloaded at this rate, and so no choice: torch2onnx/cpu."), (0.5, None)):
         busy = runs.assign(busy_share=[busy_onnx if name == onnx.id else 0.5 for name in runs["cell"]])
         found = dataclasses.replace(material(), runs=busy, choices=judge_choices(busy, STATISTICS))
-        ((task, sentences, in_time),) = deploy.recommendations(found)
-        assert task == "resnet50 on digits, load 20/s"
-        assert (told in sentences) == (told is not None)
-        assert [one["name"] for one in in_time] == (["torch"] if told else ["torch", "torch2onnx/cpu"])
-        assert any(sentence.startswith("Lowest latency of a request (95th percentile)") for sentence in sentences)
-        assert not any(sentence.startswith("Highest throughput") for sentence in sentences)
+        shown = recommendation(found)
+        assert shown.task == "resnet50 on digits, load 20/s"
+        assert (told in shown.sentences) == (told is not None)
+        assert [one["name"] for one in shown.in_time] == (["torch"] if told else ["torch", "torch2onnx/cpu"])
+        assert any(sentence.startswith("Lowest latency of a request (95th percentile)") for sentence in shown.sentences)
+        assert not any(sentence.startswith("Highest throughput") for sentence in shown.sentences)
     none = runs.assign(busy_share=0.99)
     found = dataclasses.replace(material(), runs=none, choices=judge_choices(none, STATISTICS))
-    ((_, sentences, in_time),) = deploy.recommendations(found)
-    assert sentences == ["Overloaded at this rate, and so no choice: torch and torch2onnx/cpu."]
-    assert in_time == []
+    shown = recommendation(found)
+    assert shown.sentences == ["Overloaded at this rate, and so no choice: torch and torch2onnx/cpu."]
+    assert shown.in_time == []

@@ -5,12 +5,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from report_factory import material, page
+from report_factory import energy_answers, head, material, page
 
 from framewatt.frames.totals import TOTAL
 from framewatt.report import Material
-from framewatt.report.answered import answered
-from framewatt.report.head import head
 
 
 @pytest.mark.parametrize("estimated", [True, False])
@@ -86,7 +84,7 @@ def test_disturbed_runs_are_counted_where_the_study_is_answered_and_listed_with_
 
 def test_a_sentence_that_rests_on_a_disturbed_run_says_so() -> None:
     found = material()
-    first = next(answered(found, found.headline.energy, "energy"))
+    first = energy_answers(found)[0]
     position = next(record["position"] for record in found.records if record["cell_id"] == first.best[0])
     disturbed = witnessed(found, {position: ["other work took 12 % of the processors"]})
     assert "Others disturbed 1 of their 8 runs." in head(disturbed).text

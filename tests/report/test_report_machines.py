@@ -5,11 +5,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
-from report_factory import STATISTICS, TENSORFLOW, TORCH, answered_study, run_record
+from report_factory import STATISTICS, TENSORFLOW, TORCH, answered_study, head, run_record
 
-from framewatt.report import Material, over_machines
-from framewatt.report.facts import compared_machines, machines
-from framewatt.report.head import head
+from framewatt.report import Material
+from framewatt.report.answers import answer_study
+from framewatt.report.machines import machine_facts, machines_of, sessions_of, several_machines_sentence
+from framewatt.report.material import ENERGY
+from framewatt.report.numbers import Facts
+from framewatt.report.sentences import machines_sentence
 from framewatt.statistics.machines import answer_by_machine
 from framewatt.study.cell import Cell
 
@@ -34,7 +37,7 @@ def test_the_page_begins_with_what_machines_say_together() -> None:
 def test_machines_that_do_not_agree_are_never_averaged() -> None:
     cheap, dear = [1.0, 1.1, 0.9, 1.05], [2.02, 2.2, 1.8, 1.98]
     found = on_two({TORCH: cheap, TENSORFLOW: dear}, {TORCH: dear, TENSORFLOW: cheap})
-    (sentence,) = over_machines.sentences(found, found.headline.energy, "energy")
+    (sentence,) = map(machines_sentence, answer_study(found).over_machines[ENERGY])
     assert sentence == (
         "Machines do not agree in energy for one sample (Inference, batch 1 (resnet50, digits)): "
         "on a it is torch and on b it is tensorflow."
@@ -44,7 +47,15 @@ def test_machines_that_do_not_agree_are_never_averaged() -> None:
 
 def test_one_machine_has_nothing_to_agree_with() -> None:
     found = answered_study({TORCH: [1.0, 1.1], TENSORFLOW: [2.0, 2.2]})
-    assert over_machines.sentences(found, found.headline.energy, "energy") == []
+    assert answer_study(found).over_machines[ENERGY] == []
+
+
+def facts_of_machines(found: Material) -> list[Facts]:
+    return machine_facts(machines_of(found), sessions_of(found), merged=found.merged)
+
+
+def several(found: Material) -> str:
+    return several_machines_sentence(sessions_of(found), merged=found.merged)
 
 
 def placed(one: Material, places: Sequence[Mapping[str, Any]]) -> Material:
@@ -76,9 +87,9 @@ def test_the_page_says_of_how_many_machines_and_sessions_the_runs_are(
 ) -> None:
     found = placed(answered_study({TORCH: [1.0, 1.1, 0.9, 1.0], TENSORFLOW: [2.02, 2.2, 1.8, 1.98]}), places)
     assert head(found).text.startswith(scope)
-    told = [dict(facts) for facts in machines(found)]
+    told = [dict(facts) for facts in facts_of_machines(found)]
     assert [one.get("Sessions (boots)") for one in told] == sessions
-    assert compared_machines(found).startswith("Means over all runs mix them.")
+    assert several(found).startswith("Means over all runs mix them.")
     assert all("a" not in one.values() for one in told)
 
 
@@ -89,6 +100,6 @@ def test_records_from_before_sessions_are_told_as_they_were() -> None:
         {**record, "machine": {k: v for k, v in record["machine"].items() if k not in ("id", "session")}}
         for record in found.records
     ]
-    (facts,) = machines(dataclasses.replace(found, records=old))
-    assert compared_machines(dataclasses.replace(found, records=old)) == "Their numbers do not compare."
+    (facts,) = facts_of_machines(dataclasses.replace(found, records=old))
+    assert several(dataclasses.replace(found, records=old)) == "Their numbers do not compare."
     assert facts == [("cpu model", "Abacus 3000"), ("memory", "16.0 GiB"), ("gpus", "none"), ("kernel", "6.1")]

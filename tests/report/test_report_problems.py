@@ -3,10 +3,10 @@
 import dataclasses
 from pathlib import Path
 
-from report_factory import FAILURE, STATISTICS, material, page
+from report_factory import FAILURE, STATISTICS, material, page, questions
 
 from framewatt.planning.plan import planned_cells
-from framewatt.report import problems, words
+from framewatt.report import problems
 from framewatt.statistics.answers import answer
 
 
@@ -40,9 +40,9 @@ def test_what_the_study_leaves_out_and_a_cell_without_runs_are_told() -> None:
     assert by_id["left-out-runs"] == [["gone", "2", "gone-2.csv", "the cable was loose"]]
     assert by_id["empty-cells"] == [["gone", "1 run left out by the study"]]
     found = dataclasses.replace(found, answers=answer(found.runs, STATISTICS, planned_cells(found.plan)))
-    said = " ".join(sentence for one in words.answers(found) for sentence in one.sentences)
+    said = " ".join(sentence for one in questions(found) for sentence in one.sentences)
     assert "Not compared, since none of its runs counts: tvm." in said
-    assert "Not compared" not in " ".join(s for told in words.answers(one) for s in told.sentences)
+    assert "Not compared" not in " ".join(s for told in questions(one) for s in told.sentences)
     assert "empty-cells" not in {table.name for table in problems.problem_tables(one)}
 
 

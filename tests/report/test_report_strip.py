@@ -4,19 +4,17 @@ from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
-from report_factory import MXNET, TENSORFLOW, TORCH, answered_study, page
+from report_factory import MXNET, TENSORFLOW, TORCH, answered_study, energy_answers, page
 
-from framewatt.report.answered import answered
-from framewatt.report.strip import Strip, strip_of
-from framewatt.report.svg import inline
+from framewatt.report.head import Strip, strip_of
+from framewatt.report.html import inline
 
 NEAR = [1.00, 1.02, 0.99, 1.01, 1.00, 1.01]
 DEAR = [1.50, 1.52, 1.49, 1.50, 1.51, 1.50]
 
 
 def drawn(levels: dict) -> Strip:
-    found = answered_study(levels)
-    (one,) = answered(found, found.headline.energy, "energy")
+    (one,) = energy_answers(answered_study(levels))
     strip = strip_of(one, {})
     assert strip is not None
     return strip

@@ -4,7 +4,7 @@ from matplotlib.figure import Figure
 from stopping_factory import CELLS, path
 
 from framewatt.figures.stopping import draw
-from framewatt.report.stopping import _row
+from framewatt.report.facts import _look_row
 from framewatt.stopping.path import Path
 from framewatt.stopping.record import frame_of, record_of
 
@@ -58,7 +58,7 @@ def test_with_fixed_looks_widths_are_drawn_and_the_table_names_the_lowest_end() 
     assert len(figure.axes[1].get_lines()) == 2, "two choices and no width to reach"
     assert not any("Dashed" in text.get_text() for text in figure.texts)
     group = next(iter(record_of(found)["steps"][-1]["groups"].values()))
-    _, near, ratio, evidence, enough, settled = _row(group, LEVELS, COMPARED, by_width=False)
+    _, near, ratio, evidence, enough, settled = _look_row(group, LEVELS, COMPARED, by_width=False)
     assert (near, evidence, enough, settled) == ("tensorflow", "", "", "yes")
     assert ratio.startswith("1.2")
 
@@ -73,8 +73,8 @@ def test_what_is_estimated_says_so_and_what_is_empty_too() -> None:
 
 def test_the_table_names_the_choice_that_is_least_surely_told_from_the_best() -> None:
     groups = record_of(path(8))["steps"][-1]["groups"]
-    leader, near, ratio, _, enough, settled = _row(next(iter(groups.values())), LEVELS, COMPARED, by_width=False)
+    leader, near, ratio, _, enough, settled = _look_row(next(iter(groups.values())), LEVELS, COMPARED, by_width=False)
     assert (leader, near, enough, settled) == ("torch", "tensorflow", "60.0", "yes")
     assert ratio.startswith("1.2")
     nothing = {"leader": None, "threshold": 60.0, "settled": True, "others": [], "without": ["torch-b1"]}
-    assert _row(nothing, LEVELS, COMPARED, by_width=False) == ["none", "none", "", "", "", "yes"]
+    assert _look_row(nothing, LEVELS, COMPARED, by_width=False) == ["none", "none", "", "", "", "yes"]

@@ -17,7 +17,7 @@ from documented_commands import DOCUMENTED, TEMPLATES, printed_in
 from framewatt.deploying.inputs import taken
 from framewatt.deploying.request import Request
 from framewatt.deploying.study_file import study_of
-from framewatt.report.commands import commands_of
+from framewatt.report.about import commands_of
 
 HEAD = subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True, text=True, check=False).stdout
 PLANS = [

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from live_scene import RULE, Scene, play
 
-from framewatt.report import so_far
+from framewatt.report import sentences
 from framewatt.runs import records
 from framewatt.workflow import live as live_module
 from framewatt.workflow.terminal import MARK, PAGE, page_shows_running
@@ -179,7 +179,7 @@ def test_a_page_reads_and_computes_nothing_again(scene: Scene, monkeypatch: pyte
         monkeypatch.setattr(module, name, call)
 
     counted(records, "read_run")
-    counted(so_far, "answers_so_far")
+    counted(sentences, "answers_so_far")
     counted(live_module, "write_text")
     live = scene.live()
     play(scene, live, 4)

@@ -15,8 +15,10 @@ from framewatt.base.terminal import aligned
 from framewatt.frames.factor_words import label
 from framewatt.frames.headline import headline_of_runs
 from framewatt.frames.quality import QUALITY_UNKNOWN, words_of
-from framewatt.report.answered import answers_of
+from framewatt.report.answers import answers_by_quantity
+from framewatt.report.material import ENERGY
 from framewatt.report.numbers import known, si, significant
+from framewatt.report.sentences import sentence_of
 from framewatt.runs.aside import set_aside
 from framewatt.runs.records import read_run
 from framewatt.runs.verdict import counts
@@ -59,7 +61,7 @@ def ranking_of(results: Path) -> Ranking:
     settings = plan["settings"]["statistics"]
     headline = headline_of_runs(totals(pd.read_parquet(results / "aggregate" / "runs.parquet")))
     answers = read_csv(results / "statistics" / "answers.csv")
-    told = [one.sentence for one in answers_of(plan, answers, headline.energy, "energy", headline.per)]
+    told = [sentence_of(one) for one in answers_by_quantity(plan, answers, headline)[ENERGY]]
     measured = ((path, read_run(path)) for path in sorted((results / "measure").glob("*/*/run.json")))
     records = list(set_aside(measured, plan["settings"]).values())
     choices = read_csv(results / "statistics" / "deploy.csv")

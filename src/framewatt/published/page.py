@@ -12,7 +12,7 @@ from framewatt.published import words
 from framewatt.published.tables import counts_table, deviating_table, readable, verdicts_table
 from framewatt.report import page as report_page
 from framewatt.report.page import PageFigure
-from framewatt.report.svg import inline
+from framewatt.report.html import inline
 from framewatt.report.tables import Table, of_table
 from framewatt.tables.table import Table as StudyTable
 from framewatt.tables.table import to_markdown

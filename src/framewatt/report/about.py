@@ -1,6 +1,7 @@
 """What a reviewer asks about a study as a whole: when, with which versions and weights, and how to cite it."""
 
 import re
+import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,9 +10,8 @@ import pandas as pd
 
 from framewatt.frames.headline import counts
 from framewatt.frames.quality import METRIC, QUALITY, with_quality, words_of
-from framewatt.report.imported import Facts
 from framewatt.report.material import Material
-from framewatt.report.numbers import known, listed, significant
+from framewatt.report.numbers import Facts, known, listed, significant
 from framewatt.study.runtimes import RUNTIMES
 from framewatt.study.training import FINE_TUNED, TRAINED, weights_of
 
@@ -99,6 +99,33 @@ def citation(material: Material, commit: str | None) -> Citation:
     lines = [f"  {name} = {{{value}}}" for name, value in fields.items() if value]
     key = re.sub(r"[^A-Za-z0-9]+", "-", f"framewatt-{plan['study']}")
     return Citation(text, "\n".join([f"@misc{{{key},", ",\n".join(lines), "}"]))
+
+
+def commands_of(plan: Mapping[str, Any], commit: str | None) -> list[str]:
+    """Command lines, in order, for a clone of the code with the study file in config/studies.
+
+    Targets come before `--config`, which takes everything after it as a setting.
+
+    Args:
+        plan: the study's.
+        commit: the commit that made the records; None where they name different ones.
+    """
+    settings = plan["settings"]
+    config = [shlex.quote(f"study={plan['study']}")]
+    if key := settings.get("files", {}).get("root_config"):
+        config.append(f"{shlex.quote(key)}=<folder>")
+    if settings.get("device", "auto") not in ("auto", plan["device"]):
+        config.append(shlex.quote(f"device={plan['device']}"))
+    checkout = [f"git checkout {shlex.quote(commit)}"] if commit else []
+    made = [f"snakemake --cores 1 {target} --config {' '.join(config)}" for target in ("report", "archive")]
+    return [*checkout, *made]
+
+
+def commit_of(material: Material) -> str | None:
+    """Return the commit that measured, if every run names the same and it has the form of a commit; else None."""
+    commits = {str((record["identity"].get("code") or {}).get("commit")) for record in material.records}
+    commit = commits.pop() if len(commits) == 1 else ""
+    return commit if re.fullmatch("[0-9a-f]{7,64}", commit) else None
 
 
 def _dates(records: Collection[Mapping[str, Any]]) -> tuple[str | None, str | None]:

@@ -1,7 +1,8 @@
-"""What should I deploy? In words, by workload and data set: equal quality, best by objective, the Pareto front."""
+"""What to deploy, by workload and data set: choices of equal quality, the best by objective, the Pareto front."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -10,7 +11,7 @@ from framewatt.frames.factor_words import factors_of, in_words, label, sorted_by
 from framewatt.frames.headline import counts
 from framewatt.frames.quality import is_share, title_of, unit_of, words_of
 from framewatt.report.material import Material
-from framewatt.report.numbers import known, listed, p_value, si, significant
+from framewatt.report.numbers import known_or_none, listed, p_value, si, significant
 from framewatt.statistics.accuracies import BEST, NOT_APART, OBJECTIVES, ON_THE_SAME, WORSE, samples_needed
 from framewatt.statistics.best_set import mixing
 from framewatt.statistics.deploy import BEST_QUALITY, TOO_SLOW
@@ -21,150 +22,290 @@ from framewatt.tables.columns import ESTIMATED
 from framewatt.tables.deploy import INFERENCES, with_costs
 from framewatt.tables.ratios import ratio_range
 
-_BEST = {
-    "energy": ("Least energy a {unit}", "J", "energy_per_sample_j"),
-    "latency": ("Lowest latency of a {batch} (95th percentile)", "s", "latency_p95_s"),
-    "throughput": ("Highest throughput, by time a {unit}", "s", "time_per_sample_s"),
+_OBJECTIVE_WORDS = {
+    "energy": ("Least energy a {unit}", "J"),
+    "latency": ("Lowest latency of a {batch} (95th percentile)", "s"),
+    "throughput": ("Highest throughput, by time a {unit}", "s"),
 }
-Row = Mapping[str, Any]
 
 
-def recommendations(material: Material) -> list[tuple[str, list[str], list[dict[str, Any]]]]:
-    """A heading, its sentences and its choices for every workload and data set with inference runs that count.
+@dataclass(frozen=True)
+class Standing:
+    """How a choice compares in an objective.
 
-    The choices are those that are as good as the best in quality, with energy and latency both in numbers and in words,
-    for the page's deadline.
+    Attributes:
+        verdict: of framewatt.statistics.accuracies: BEST, NOT_APART, NOT_LESS or WORSE.
+        value: mean of the objective's quantity, in its unit; None where unknown.
+        ratio: to the choice of least geometric mean in the confidence set of the best; None where not compared.
+        low: lower end of the ratio's interval; None where unknown.
+        high: upper end.
     """
-    choices = with_costs(material.choices, material.plan["settings"].get("costs", {}))
-    if not (choices["n"] > 0).any():
+
+    verdict: str
+    value: float | None
+    ratio: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A cell that could be deployed: it has runs that count and keeps up with its load.
+
+    Attributes:
+        name: as short as keeps it distinct: `torch2onnx/cpu batch 32`.
+        energy_j: joules of a unit of work; None where unknown, as all numbers.
+        latency_s: 95th percentile of a batch, or of a request.
+        estimated: whether energy is estimated.
+        metric: name of the metric of its quality.
+        quality: value of the metric.
+        as_good: whether it is as good as the choice of best quality.
+        quality_p: corrected p of "it is not".
+        quality_note: what was tested, or why nothing was.
+        on_front: whether it is on the Pareto front.
+        standings: by objective; only of choices that are as good as the best.
+        kwh: of INFERENCES inferences.
+        co2e_g: of the same.
+        price: of the same, in `currency`.
+        currency: empty where the study has no price.
+    """
+
+    name: str
+    energy_j: float | None
+    latency_s: float | None
+    estimated: bool
+    metric: str
+    quality: float | None
+    as_good: bool
+    quality_p: float | None
+    quality_note: str
+    on_front: bool
+    standings: Mapping[str, Standing]
+    kwh: float | None
+    co2e_g: float | None
+    price: float | None
+    currency: str
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """The choices for a workload and data set.
+
+    Attributes:
+        task: what is given, as a heading: `resnet50 on digits, load 20/s`.
+        choices: in the order of the table.
+        overloaded: names of cells that do not keep up with the rate of requests.
+        without: names of cells without a run that counts.
+        by_rate: whether requests arrive at a rate.
+        mixed: machines or sessions that comparisons of these choices mix.
+        margin: largest difference of quality that counts as none.
+        samples_needed: size of a test set that would show equal accuracy of all, if all answered every sample alike;
+            0 where the test set of the study is large enough, or another reason keeps them apart.
+    """
+
+    task: str
+    choices: Sequence[Choice]
+    overloaded: Sequence[str]
+    without: Sequence[str]
+    by_rate: bool
+    mixed: Sequence[str]
+    margin: float
+    samples_needed: int
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """What the page states on a deployment.
+
+    Attributes:
+        task: its heading.
+        sentences: on quality, each objective, costs and the Pareto front.
+        in_time: choices with energy and latency in numbers and in words, for the page's deadline.
+    """
+
+    task: str
+    sentences: Sequence[str]
+    in_time: Sequence[Mapping[str, str | float]]
+
+
+def deployments_of(material: Material) -> list[Deployment]:
+    """Collect the choices of every workload and data set that has inference runs that count."""
+    cells = with_costs(material.choices, material.plan["settings"].get("costs", {}))
+    if not (cells["n"] > 0).any():
         return []
+    given = given_in(factors_of(cells))
+    groups = sorted_by(cells, given).groupby(given, sort=False)
+    return [
+        _deployment(material, dict(zip(given, levels, strict=True)), part)
+        for levels, part in groups
+        if (part["n"] > 0).any()
+    ]
+
+
+def _deployment(material: Material, levels: Mapping[str, Any], cells: pd.DataFrame) -> Deployment:
+    names = _names(cells, material.compared)
+    rows = cells[cells["n"] > 0]
+    late = rows["quality_note"] == TOO_SLOW
+    used = rows[~late].to_dict("records")
+    choices = [_choice(row, names[row["cell"]]) for row in used]
     settings = material.plan["settings"]["statistics"]
-    found: list[tuple[str, list[str], list[dict[str, Any]]]] = []
-    given = given_in(factors_of(choices))
-    for levels, every in sorted_by(choices, given).groupby(given, sort=False):
-        names = _names(every, material.compared)
-        gone, part = every[every["n"] == 0], every[every["n"] > 0]
-        if part.empty:
-            continue
-        of_gone = f"Of {listed([names[one] for one in gone['cell']])} no run counts." if len(gone) else ""
-        late = part["quality_note"] == TOO_SLOW
-        told_late = f"Overloaded at this rate, and so no choice: {listed([names[one] for one in part['cell'][late]])}."
-        if late.all():
-            found.append((_heading(dict(zip(given, levels, strict=True))), [told_late], []))
-            continue
-        rows: list[Row] = [{str(k): v for k, v in row.items()} for row in part[~late].to_dict("records")]
-        sentences = [_quality(rows, names, settings), told_late if late.any() else "", of_gone]
-        sentences += [_best(objective, rows, names) for objective in OBJECTIVES]
-        sentences += [_takes(rows, names), _front(rows, names), _mixed(material, names)]
-        told = [sentence for sentence in sentences if sentence]
-        found.append(
-            (
-                _heading(dict(zip(given, levels, strict=True))),
-                told,
-                [_in_time(row, names) for row in rows if _can_be_in_time(row)],
-            )
-        )
-    return found
-
-
-def _heading(levels: Mapping[str, Any]) -> str:
-    """What is given, as a heading: `resnet50 on digits, load 20/s`."""
+    runs = material.totals[counts(material.totals) & material.totals["cell"].isin(list(names))]
     others = [in_words(name, level) for name, level in levels.items() if name not in ("workload", "dataset")]
-    return ", ".join([f"{levels['workload']} on {levels['dataset']}", *others])
+    return Deployment(
+        task=", ".join([f"{levels['workload']} on {levels['dataset']}", *others]),
+        choices=choices,
+        overloaded=[names[cell] for cell in rows["cell"][late]],
+        without=[names[cell] for cell in cells["cell"][cells["n"] == 0]],
+        by_rate=bool(used) and rate_of(used[0].get("load")) is not None,
+        mixed=mixing(runs.set_index("repetition"), paired=is_paired(settings)),
+        margin=settings["accuracy_margin"],
+        samples_needed=_samples_needed(choices, settings),
+    )
 
 
-def _can_be_in_time(row: Row) -> bool:
-    return _true(row["as_good"]) and known(row["energy_per_sample_j"], row["latency_p95_s"])
+def _samples_needed(choices: Sequence[Choice], settings: Mapping[str, Any]) -> int:
+    best = next((choice.quality for choice in choices if choice.quality_note == BEST_QUALITY), None)
+    unproved = [choice for choice in choices if not choice.as_good and choice.quality_p is not None]
+    if not any(choice.quality == best and ON_THE_SAME in choice.quality_note for choice in unproved):
+        return 0
+    return samples_needed(len(choices) - 1, settings["accuracy_margin"], settings["alpha"])
 
 
-def _in_time(row: Row, names: Mapping[str, str]) -> dict[str, Any]:
-    energy_j, latency_s = float(row["energy_per_sample_j"]), float(row["latency_p95_s"])
-    return {
-        "name": names[row["cell"]],
-        "energy_j": energy_j,
-        "energy": si(energy_j, "J") + (ESTIMATED if row["estimated"] else ""),
-        "latency_s": latency_s,
-        "latency": si(latency_s, "s"),
-    }
-
-
-def _mixed(material: Material, cells: Collection[str]) -> str:
-    """What the runs of these cells mix of machines and sessions; empty where they are of one session."""
-    runs = material.totals[counts(material.totals) & material.totals["cell"].isin(list(cells))]
-    paired = is_paired(material.plan["settings"]["statistics"])
-    mixed = "; ".join(mixing(runs.set_index("repetition"), paired=paired))
-    return f"These choices are compared over {mixed}." if mixed else ""
-
-
-def _names(choices: pd.DataFrame, compared: Sequence[str]) -> dict[str, str]:
-    """Names of choices by cell, only as long as needed to be distinct: `torch2onnx/cpu batch 32`."""
-    others = [name for name in factors_of(choices) if name not in (*compared, *GIVEN, "phase")]
-    varied = [name for name in others if choices[name].nunique() > 1]
+def _names(cells: pd.DataFrame, compared: Sequence[str]) -> dict[str, str]:
+    """Return names of cells, by cell: only as long as keeps them distinct."""
+    others = [name for name in factors_of(cells) if name not in (*compared, *GIVEN, "phase")]
+    varied = [name for name in others if cells[name].nunique() > 1]
     return {
         row["cell"]: " ".join([label(row, compared), *(in_words(name, row[name]) for name in varied)]).strip()
         or row["cell"]
-        for row in choices.to_dict("records")
+        for row in cells.to_dict("records")
     }
 
 
-def _quality(rows: Sequence[Row], names: Mapping[str, str], settings: Mapping[str, Any]) -> str:
-    metrics = [row["metric"] for row in rows]
-    what, title = words_of(metrics), title_of(metrics)
-    if not any(known(row["quality"]) for row in rows):
-        return f"{title} is unknown of every choice, so that choices are compared without it."
-    best = next(row for row in rows if row["quality_note"] == BEST_QUALITY)
-    equal = [row for row in rows if _true(row["as_good"]) and row is not best]
-    others = [row for row in rows if not _true(row["as_good"])]
-    margin = f"{settings['accuracy_margin']:g}" + ("" if is_share(best["metric"]) else " of it")
-    words = f"{names[best['cell']]} has the best {what}, {significant(best['quality'])}"
+def _choice(row: Mapping[Any, Any], name: str) -> Choice:
+    standings = {
+        objective: Standing(
+            row[f"{objective}_verdict"],
+            known_or_none(row[quantity]),
+            *(known_or_none(row[f"{objective}_ratio{end}"]) for end in ("", "_low", "_high")),
+        )
+        for objective, quantity in OBJECTIVES.items()
+        if isinstance(row[f"{objective}_verdict"], str)
+    }
+    return Choice(
+        name=name,
+        energy_j=known_or_none(row["energy_per_sample_j"]),
+        latency_s=known_or_none(row["latency_p95_s"]),
+        estimated=bool(row["estimated"]),
+        metric=row["metric"],
+        quality=known_or_none(row["quality"]),
+        as_good=_is_set(row["as_good"]),
+        quality_p=known_or_none(row["quality_p"]),
+        quality_note=str(row["quality_note"]),
+        on_front=_is_set(row["on_front"]),
+        standings=standings,
+        **{cost: known_or_none(row[cost]) for cost in ("kwh", "co2e_g", "price")},
+        currency=row["currency"],
+    )
+
+
+def _is_set(value: Any) -> bool:
+    return value is True or value == 1
+
+
+def recommend(deployment: Deployment) -> Recommendation:
+    """Put a deployment in words."""
+    choices, late = deployment.choices, ""
+    if deployment.overloaded:
+        late = f"Overloaded at this rate, and so no choice: {listed(deployment.overloaded)}."
+    if not choices:
+        return Recommendation(deployment.task, [late], [])
+    sentences = [
+        _quality(deployment),
+        late,
+        f"Of {listed(deployment.without)} no run counts." if deployment.without else "",
+        *(_objective(objective, deployment) for objective in OBJECTIVES),
+        _costs(choices),
+        _front(choices),
+        f"These choices are compared over {'; '.join(deployment.mixed)}." if deployment.mixed else "",
+    ]
+    in_time: list[Mapping[str, str | float]] = [
+        {
+            "name": choice.name,
+            "energy_j": choice.energy_j,
+            "energy": si(choice.energy_j, "J") + (ESTIMATED if choice.estimated else ""),
+            "latency_s": choice.latency_s,
+            "latency": si(choice.latency_s, "s"),
+        }
+        for choice in choices
+        if choice.as_good and choice.energy_j is not None and choice.latency_s is not None
+    ]
+    return Recommendation(deployment.task, [sentence for sentence in sentences if sentence], in_time)
+
+
+def _quality(deployment: Deployment) -> str:
+    choices = deployment.choices
+    metrics = [choice.metric for choice in choices]
+    if all(choice.quality is None for choice in choices):
+        return f"{title_of(metrics)} is unknown of every choice, so that choices are compared without it."
+    best = next(choice for choice in choices if choice.quality_note == BEST_QUALITY)
+    equal = [choice for choice in choices if choice.as_good and choice is not best]
+    others = [choice for choice in choices if not choice.as_good]
+    margin = f"{deployment.margin:g}" + ("" if is_share(best.metric) else " of it")
+    words = f"{best.name} has the best {words_of(metrics)}, {significant(best.quality)}"
     if equal:
-        words += f"; equal to it within {margin}: {_listed(equal, names, _how_equal)}"
+        words += f"; equal to it within {margin}: {_each(equal, _how_equal)}"
     if others:
-        words += f"; not shown to be equal, and left out below: {_listed(others, names, _how_equal)}"
-    alike = [row for row in others if known(row["quality_p"]) and row["quality"] == best["quality"]]
-    if any(ON_THE_SAME in str(row["quality_note"]) for row in alike):
-        needed = samples_needed(len(equal) + len(others), settings["accuracy_margin"], settings["alpha"])
-        words += f"; a test set of {needed:,} samples, all of them answered alike, would show that they are equal"
+        words += f"; not shown to be equal, and left out below: {_each(others, _how_equal)}"
+    if deployment.samples_needed:
+        needed = f"{deployment.samples_needed:,}"
+        words += f"; a test set of {needed} samples, all of them answered alike, would show that they are equal"
     return f"{words}."
 
 
-def _how_equal(row: Row) -> str:
-    if not known(row["quality"]):
-        return str(row["quality_note"])
-    how = ", ".join(filter(None, [p_value(row["quality_p"]) if known(row["quality_p"]) else "", row["quality_note"]]))
-    return f"{significant(row['quality'])}, {how}"
+def _how_equal(choice: Choice) -> str:
+    if choice.quality is None:
+        return choice.quality_note
+    p = p_value(choice.quality_p) if choice.quality_p is not None else ""
+    return f"{significant(choice.quality)}, {', '.join(filter(None, [p, choice.quality_note]))}"
 
 
-def _best(objective: str, rows: Sequence[Row], names: Mapping[str, str]) -> str:
-    """The choices that may be the best in an objective, and the others' ratios; no stronger than the set allows."""
-    words, unit, quantity = _BEST[objective]
-    arrive = rate_of(rows[0].get("load")) is not None
-    words = words.format(unit=unit_of(row["metric"] for row in rows), batch="request" if arrive else "batch")
-    judged = [row for row in rows if isinstance(row[f"{objective}_verdict"], str)]
-    inside = [row for row in judged if row[f"{objective}_verdict"] in (BEST, NOT_APART)]
+def _objective(objective: str, deployment: Deployment) -> str:
+    """State the choices that may be the best in an objective, no more surely than the confidence set allows."""
+    words, unit = _OBJECTIVE_WORDS[objective]
+    choices = deployment.choices
+    words = words.format(
+        unit=unit_of(choice.metric for choice in choices), batch="request" if deployment.by_rate else "batch"
+    )
+    judged = [(choice, choice.standings[objective]) for choice in choices if objective in choice.standings]
+    inside = [(choice, standing) for choice, standing in judged if standing.verdict in (BEST, NOT_APART)]
     if not inside:
         return ""
-    inside.sort(key=lambda row: row[f"{objective}_ratio"] if known(row[f"{objective}_ratio"]) else math.inf)
-    first = inside[0]
-    mark = ESTIMATED if objective == "energy" and first["estimated"] else ""
-    amount = f"{names[first['cell']]}, {si(first[quantity], unit)}{mark}"
+    inside.sort(key=lambda one: math.inf if one[1].ratio is None else one[1].ratio)
+    first, standing = inside[0]
+    mark = ESTIMATED if objective == "energy" and first.estimated else ""
+    amount = f"{first.name}, {si(standing.value, unit)}{mark}"
     if len(judged) == 1:
-        if any(row["quality_note"] == BEST_QUALITY for row in rows) and len(rows) > 1:
-            return f"{words}: {amount}; no other choice is known to be as good in {words_of([first['metric']])}."
+        if any(choice.quality_note == BEST_QUALITY for choice in choices) and len(choices) > 1:
+            return f"{words}: {amount}; no other choice is known to be as good in {words_of([first.metric])}."
         return f"{words}: {amount}; there is no other choice."
 
-    def ratio_text(row: Row) -> str:
-        ratio, low, high = (row[f"{objective}_ratio{end}"] for end in ("", "_low", "_high"))
-        return ratio_range(ratio, low, high) if known(ratio) else "not compared"
+    def ratio_words(choice: Choice) -> str:
+        one = choice.standings[objective]
+        return "not compared" if one.ratio is None else ratio_range(one.ratio, one.low, one.high)
 
-    others = sorted((row for row in judged if row not in inside), key=lambda row: row[f"{objective}_ratio"])
-    nearest = f"{names[others[0]['cell']]} takes {ratio_text(others[0])}" if others else ""
+    others = [one for one in judged if one not in inside]
+    others.sort(key=lambda one: math.inf if one[1].ratio is None else one[1].ratio)
     if len(inside) == 1:
-        return f"{words}: {amount}; {'the next, ' if len(others) > 1 else ''}{nearest}."
-    sentence = f"{words}: not settled; {amount}, and {_listed(inside[1:], names, ratio_text)} may be the best"
+        nearest = others[0][0]
+        return (
+            f"{words}: {amount}; {'the next, ' if len(others) > 1 else ''}{nearest.name} takes {ratio_words(nearest)}."
+        )
+    sentence = f"{words}: not settled; {amount}, and "
+    sentence += f"{_each([choice for choice, _ in inside[1:]], ratio_words)} may be the best"
     if others:
-        which = names[others[0]["cell"]] if len(others) == 1 else f"the {len(others)} others"
-        more = all(row[f"{objective}_verdict"] == WORSE for row in others)
+        which = others[0][0].name if len(others) == 1 else f"the {len(others)} others"
+        more = all(one.verdict == WORSE for _, one in others)
         sentence += (
             f"; {which} {'takes' if len(others) == 1 else 'take'} more"
             if more
@@ -173,33 +314,30 @@ def _best(objective: str, rows: Sequence[Row], names: Mapping[str, str]) -> str:
     return f"{sentence}."
 
 
-def _takes(rows: Sequence[Row], names: Mapping[str, str]) -> str:
-    """Energy of many inferences with the choice of least energy, and with that of most."""
-    counted = sorted((row for row in rows if known(row["kwh"])), key=lambda row: row["kwh"])
-    if not counted:
+def _costs(choices: Sequence[Choice]) -> str:
+    """State what many inferences take, with the choice of least energy and with that of most."""
+    costed = sorted((choice for choice in choices if choice.kwh is not None), key=lambda choice: choice.kwh or 0)
+    if not costed:
         return ""
-    ends = counted if len(counted) == 1 else [counted[0], counted[-1]]
-    taken = "; ".join(f"{_amounts(row)} by {names[row['cell']]}" for row in ends)
+    ends = costed if len(costed) == 1 else [costed[0], costed[-1]]
+    taken = "; ".join(f"{_amounts(choice)} by {choice.name}" for choice in ends)
     return f"{INFERENCES:,} inferences take {taken}."
 
 
-def _amounts(row: Row) -> str:
-    amounts = [si(1000 * row["kwh"], "Wh")]
-    amounts += [f"{significant(row['co2e_g'])} gCO2e"] if known(row["co2e_g"]) else []
-    amounts += [f"{significant(row['price'])} {row['currency']}"] if known(row["price"]) else []
-    return ", ".join(amounts) + (ESTIMATED if row["estimated"] else "")
+def _amounts(choice: Choice) -> str:
+    amounts = [si(1000 * (choice.kwh or 0), "Wh")]
+    amounts += [] if choice.co2e_g is None else [f"{significant(choice.co2e_g)} gCO2e"]
+    amounts += [] if choice.price is None else [f"{significant(choice.price)} {choice.currency}"]
+    return ", ".join(amounts) + (ESTIMATED if choice.estimated else "")
 
 
-def _front(rows: Sequence[Row], names: Mapping[str, str]) -> str:
-    """The Pareto front; it is one of means, whose differences may not be significant."""
-    front = [names[row["cell"]] for row in rows if _true(row["on_front"])]
-    quality = f" and {words_of([row['metric'] for row in rows])}" if all(known(row["quality"]) for row in rows) else ""
+def _front(choices: Sequence[Choice]) -> str:
+    """Name the Pareto front; it is one of means, whose differences may not be significant."""
+    front = [choice.name for choice in choices if choice.on_front]
+    metrics = [choice.metric for choice in choices]
+    quality = "" if any(choice.quality is None for choice in choices) else f" and {words_of(metrics)}"
     return f"On the Pareto front of mean energy, latency{quality}: {', '.join(front)}." if front else ""
 
 
-def _listed(rows: Sequence[Row], names: Mapping[str, str], text: Any) -> str:
-    return ", ".join(f"{names[row['cell']]} ({text(row)})" for row in rows)
-
-
-def _true(value: Any) -> bool:
-    return value is True or value == 1
+def _each(choices: Sequence[Choice], words: Callable[[Choice], str]) -> str:
+    return ", ".join(f"{choice.name} ({words(choice)})" for choice in choices)

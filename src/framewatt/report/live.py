@@ -6,7 +6,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from framewatt.report.html import page_environment
+from framewatt.report.numbers import plural
+from framewatt.study.stopping_rule import rule_of
 
 RUNNING, FINISHED, STOPPED = "running", "finished", "stopped"
 
@@ -61,19 +63,43 @@ def live_page(plan: Mapping[str, Any], standing: Standing, so_far: SoFar, now: d
         so_far: what it says.
         now: when this is; the page says how old it is by it.
     """
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
+    return (
+        page_environment(Path(__file__).parent)
+        .get_template("live.html.j2")
+        .render(
+            **asdict(standing),
+            plan=plan,
+            so_far=so_far,
+            running=standing.state == RUNNING,
+            refresh_s=REFRESH_S,
+            written=(now or datetime.now(UTC)).isoformat(timespec="seconds"),
+        )
     )
-    return environment.get_template("live.html.j2").render(
-        **asdict(standing),
-        plan=plan,
-        so_far=so_far,
-        running=standing.state == RUNNING,
-        refresh_s=REFRESH_S,
-        written=(now or datetime.now(UTC)).isoformat(timespec="seconds"),
+
+
+def worth(settings: Mapping[str, Any], blocks: int, planned: int) -> str:
+    """What answers after some blocks of more are worth, as a sentence.
+
+    Args:
+        settings: the study's.
+        blocks: how many are whole.
+        planned: how many there are, or may be.
+    """
+    rule = rule_of(settings)
+    if rule is None:
+        return (
+            f"This is no answer yet. The study was planned for {plural(planned, 'block')}, and its answer is what all "
+            f"of them say; the intervals here, after {blocks}, would hold if nobody had looked before. Who stops it, "
+            "lengthens it or changes it because of what is seen here finds a best where there is none far more often "
+            "than the study says. To look and stop as soon as the answer is known, give the next study a stopping rule "
+            "(docs/stopping.md)."
+        )
+    if rule.at_every_block:
+        return (
+            "The study has a stopping rule, whose test may be looked at after every block: what is said here to cost "
+            "least holds at the stated rate of error, whenever you look. Intervals of what is not settled still move."
+        )
+    return (
+        f"The study has a stopping rule, which looks after {', '.join(map(str, rule.looks))} blocks; its answer is "
+        "what is said when it stops. The intervals here allow for its looks, and for no stopping of your own."
     )

@@ -19,6 +19,9 @@ from framewatt.stopping.record import looks_of
 from framewatt.study.study import PACKAGES
 from framewatt.tables.table import Table
 
+ENERGY, TIME = "energy", "time"
+"""The quantities by which cells are compared, in words."""
+
 
 @dataclass(frozen=True)
 class Witnessed:

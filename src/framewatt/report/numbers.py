@@ -1,7 +1,11 @@
-"""Numbers formatted for readers."""
+"""Numbers, lists and fields of records, formatted for readers."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+Facts = list[tuple[str, str]]
+"""Names with their values in words, for a list of definitions."""
 
 NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
 UNKNOWN = "\N{EN DASH}"
@@ -12,6 +16,16 @@ _PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, 
 def known(*values: float | None) -> bool:
     """Whether every value is a finite number."""
     return all(value is not None and math.isfinite(value) for value in values)
+
+
+def known_or_none(value: Any) -> float | None:
+    """Return a number as a float; None where it is missing, NaN or infinite."""
+    return float(value) if value is not None and math.isfinite(value) else None
+
+
+def is_true(value: object) -> bool:
+    """Return whether a flag is set, of a frame in memory or of one that was read from a CSV file."""
+    return value is True or str(value) == "True"
 
 
 def significant(value: float | None, digits: int = 3) -> str:
@@ -98,3 +112,28 @@ def number_word(count: int) -> str:
     """Small numbers in words: `five`."""
     words = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
     return words[count] if 0 <= count < len(words) else str(count)
+
+
+def field_words(name: str) -> str:
+    """Return the name of a field of a record in words, without its unit of bytes."""
+    return name.replace("_", " ").removesuffix(" b")
+
+
+def field_value(name: str, value: Any) -> str:
+    """Return the value of a field of a record in words.
+
+    Args:
+        name: of the field; a number of bytes has a name that ends in `_b`.
+        value: as it is in JSON.
+    """
+    if value is None or value in ([], ""):
+        return UNKNOWN if value is None else "none"
+    if name.endswith("_b"):
+        return f"{value / 2**30:.1f} GiB"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return "; ".join(field_value("", item) for item in value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{field_words(key)} {field_value(key, item)}" for key, item in value.items())
+    return str(value)

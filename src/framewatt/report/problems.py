@@ -3,14 +3,17 @@
 from collections import Counter
 from typing import Any
 
-from framewatt.report import disturbed
-from framewatt.report.material import Material
-from framewatt.report.numbers import plural, significant
+from framewatt.report.evidence import MUCH_VARIATION_PERCENT, name_of
+from framewatt.report.material import Material, witness_of
+from framewatt.report.numbers import is_true, plural, significant
 from framewatt.report.tables import Table
-from framewatt.report.words import name_of
 from framewatt.runs.aside import ASIDE, is_aside
 from framewatt.runs.clocks import steps_between
 from framewatt.runs.verdict import counts
+from framewatt.witness.judgement import DISTURBED
+
+_REPEATED = "repeated, since the first try was disturbed: "
+"""Beginning of the flag of a run that was repeated."""
 
 _REPETITION, _CV, _RUNS = frozenset({"repetition"}), frozenset({"CV, %"}), frozenset({"runs"})
 
@@ -122,7 +125,7 @@ def _left_out(plan: Any) -> list[list[str]]:
 def flag_tables(material: Material) -> list[Table]:
     """Flags of valid numbers: one table for cells, one for runs."""
     of_runs = Counter(flag for record in material.records for flag in record["flags"])
-    for flag in filter(disturbed.is_about_disturbance, [*of_runs]):
+    for flag in filter(_is_about_disturbance, [*of_runs]):
         del of_runs[flag]
     of_runs.update(steps_between(material.records).values())
     tables = [
@@ -139,7 +142,7 @@ def flag_tables(material: Material) -> list[Table]:
             _drifts(material),
             frozenset({"from first to last, %", "r", "p"}),
         ),
-        disturbed.table(material),
+        _disturbed_table(material),
     ]
     return [table for table in tables if table.rows]
 
@@ -150,9 +153,9 @@ def _cell_flags(material: Material, of_runs: set[str]) -> list[list[str]]:
     chosen = material.cells[material.cells["quantity"].isin(material.headline.quantities)]
     for row in chosen.itertuples():
         flags = [flag for flag in _text(row.flags).split("; ") if flag and flag.rsplit(" (", 1)[0] not in of_runs]
-        flags = [flag for flag in flags if not disturbed.is_about_disturbance(flag)]
-        if row.cv_percent > 10:
-            flags.append("varies by more than 10 %")
+        flags = [flag for flag in flags if not _is_about_disturbance(flag)]
+        if row.cv_percent > MUCH_VARIATION_PERCENT:
+            flags.append(f"varies by more than {MUCH_VARIATION_PERCENT:g} %")
         if flags:
             rows.append([row.cell, row.quantity, significant(row.cv_percent), "; ".join(flags)])
     return rows
@@ -162,8 +165,31 @@ def _drifts(material: Material) -> list[list[str]]:
     return [
         [row.quantity, f"{row.n} {row.over}", f"{row.change_percent:+.2g}", f"{row.r:.2f}", significant(row.p, 2)]
         for row in material.drift.itertuples()
-        if str(row.drifts) == "True"
+        if is_true(row.drifts)
     ]
+
+
+def _is_about_disturbance(flag: str) -> bool:
+    """Return whether a flag of a run is listed in the table of disturbed runs, and not with the other flags."""
+    return flag.startswith((DISTURBED, _REPEATED))
+
+
+def _disturbed_table(material: Material) -> Table:
+    """Return a table of every run that was disturbed or repeated, with the cause."""
+    rows = [
+        [
+            record["cell_id"],
+            str(record["repetition"]),
+            "; ".join(causes) or "nothing",
+            "; ".join(first) or "not repeated",
+        ]
+        for record in material.records
+        for causes in [list(witness_of(record).get("disturbed") or [])]
+        for first in [(record.get("first_try") or {}).get("disturbed", [])]
+        if causes or first
+    ]
+    header = ["cell", "repetition", "disturbed by", "first try disturbed by"]
+    return Table("disturbed-runs", "Runs that others disturbed", header, rows, _REPETITION, of_runs=True)
 
 
 def preflight_table(material: Material) -> Table:

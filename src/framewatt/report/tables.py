@@ -95,21 +95,6 @@ def _results(material: Material) -> dict[str, Any]:
     }
 
 
-def replication_tables(material: Material) -> list[Table]:
-    """The study's numbers beside those of the paper that it replicates."""
-    return [of_table(table, "replication") for table in material.replication]
-
-
-def operator_tables(material: Material) -> list[Table]:
-    """Joules by operator and by API, and how well they are told apart."""
-    return [of_table(table) for table in material.operators]
-
-
-def profile_tables(material: Material) -> list[Table]:
-    """In which functions the study's profiled runs spend their time."""
-    return [of_table(table) for table in material.profiles]
-
-
 def of_table(table: StudyTable, folder: str = "tables") -> Table:
     """A table of a file, as it is shown there, with the name of the file."""
     rows = [[str(value) for value in row] for row in table.shown.itertuples(index=False)]

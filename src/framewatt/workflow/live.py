@@ -11,7 +11,7 @@ from typing import Any
 
 from framewatt.base.files import read_json, write_text
 from framewatt.base.terminal import passing
-from framewatt.report.live import FINISHED, RUNNING, STOPPED, SoFar, Standing, live_page
+from framewatt.report.live import FINISHED, RUNNING, STOPPED, SoFar, Standing, live_page, worth
 from framewatt.runs.verdict import FAILED, UNAVAILABLE
 from framewatt.workflow.progress import INVALID, Progress, rest_line
 from framewatt.workflow.terminal import PAGE, page_shows_running
@@ -149,7 +149,7 @@ class Live:
 
         from framewatt.frames.frames import runs_frame
         from framewatt.frames.totals import Scope
-        from framewatt.report.so_far import answers_so_far, worth
+        from framewatt.report.sentences import answers_so_far
         from framewatt.runs.aside import set_aside
         from framewatt.runs.records import HeldRecords, read_run
 

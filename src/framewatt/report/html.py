@@ -1,9 +1,15 @@
-"""Embeds figures in a page: plain drawings only, without scripts or links, since figures may come from anyone."""
+"""Builds HTML pages safely: templates that escape every value, and figures that are plain drawings.
+
+Figures may come from anyone, so they may hold no script and no link.
+"""
 
 import re
 from collections.abc import Mapping
 from html import escape, unescape
+from pathlib import Path
 from xml.etree import ElementTree
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from framewatt.base.errors import FramewattError
 
@@ -15,6 +21,18 @@ _REFERENCE = re.compile(r'((?:xlink:)?href="#|url\(#)')
 _STYLE = re.compile(r"(<style\b[^>]*>\s*)\*")
 _ROOT = re.compile(r"<svg\b")
 _GROUP = re.compile(r'<g id="([^"]*)">')
+
+
+def page_environment(*folders: Path) -> Environment:
+    """Return an environment for the templates of some folders: every value is escaped, and an unknown name fails."""
+    return Environment(
+        loader=FileSystemLoader(folders),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
 
 
 def inline(svg: str, prefix: str, alternative: str, titles: Mapping[str, str] | None = None) -> str:

@@ -7,10 +7,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from frames_factory import cell
-from report_factory import MXNET, TENSORFLOW, TORCH, answered_study, material, page
+from report_factory import MXNET, TENSORFLOW, TORCH, answered_study, comparison, material, page
 
 from framewatt.report import Material
-from framewatt.report.beside import side_by_side
 
 NEAR = [1.00, 1.02, 0.99, 1.01, 1.00, 1.01]
 DEAR = [1.50, 1.52, 1.49, 1.50, 1.51, 1.50]
@@ -18,10 +17,10 @@ DEAR = [1.50, 1.52, 1.49, 1.50, 1.51, 1.50]
 
 def told(one: Material, first: str, second: str) -> list[str]:
     """The sentences of two cells, which come in either order."""
-    found = side_by_side(one)
-    names = [shown["name"] for shown in found["cells"]]
-    (pair,) = [pair for pair in found["pairs"] if {names[pair["a"]], names[pair["b"]]} == {first, second}]
-    return pair["told"]
+    found = comparison(one)
+    names = [shown.name for shown in found.cells]
+    (pair,) = [pair for pair in found.pairs if {names[pair.a], names[pair.b]} == {first, second}]
+    return list(pair.told)
 
 
 @pytest.mark.parametrize("levels", [{TORCH: NEAR, MXNET: DEAR}, {MXNET: DEAR, TORCH: NEAR}])
@@ -41,8 +40,8 @@ def test_what_is_not_shown_is_not_said_to_be_more() -> None:
 def test_numbers_are_those_of_the_tables_with_their_intervals() -> None:
     one = material(estimated=True)
     records = [{**record, "workload": {"peak_memory_b": 2**20 * record["repetition"]}} for record in one.records]
-    found = side_by_side(dataclasses.replace(one, records=records))
-    first = dict(zip(found["rows"], found["cells"][0]["values"], strict=True))
+    found = comparison(dataclasses.replace(one, records=records))
+    first = dict(zip(found.rows, found.cells[0].values, strict=True))
     assert list(first) == [
         "Energy a sample",
         "Time a sample",
@@ -54,26 +53,26 @@ def test_numbers_are_those_of_the_tables_with_their_intervals() -> None:
         "Runs that count",
     ]
     row = one.cells[(one.cells["quantity"] == "energy_per_sample_j") & (one.cells["phase"] == "train")]
-    mean = float(row.loc[row["runtime"] == found["cells"][0]["name"], "mean"].iloc[0])
+    mean = float(row.loc[row["runtime"] == found.cells[0].name, "mean"].iloc[0])
     assert first["Energy a sample"].startswith(f"{mean:.2f}\N{NO-BREAK SPACE}J [")
     assert first["Energy a sample"].endswith("] (estimated)")
     assert first["Most memory of a run"] == "4\N{NO-BREAK SPACE}MiB"
 
 
 def test_what_no_cell_knows_has_no_row_and_what_one_lacks_is_unknown() -> None:
-    assert "Most memory of a run" not in side_by_side(material())["rows"]
+    assert "Most memory of a run" not in comparison(material()).rows
     one = material()
     records = [{**one.records[0], "workload": {"peak_memory_b": 2**20}}, *one.records[1:]]
-    found = side_by_side(dataclasses.replace(one, records=records))
-    place = found["rows"].index("Most memory of a run")
-    assert sorted({shown["values"][place] for shown in found["cells"]}) == ["1\N{NO-BREAK SPACE}MiB", "unknown"]
+    found = comparison(dataclasses.replace(one, records=records))
+    place = found.rows.index("Most memory of a run")
+    assert sorted({shown.values[place] for shown in found.cells}) == ["1\N{NO-BREAK SPACE}MiB", "unknown"]
 
 
 def test_one_cell_and_none_give_no_section(figures: Path) -> None:
     alone = answered_study({TORCH: NEAR})
     failed = answered_study({TORCH: [None, None], MXNET: [None, None]})
     for one in (alone, failed):
-        assert side_by_side(one)["cells"] == []
+        assert comparison(one).cells == []
         assert page(one, figures).select("#beside, nav [hidden]") == []
 
 
@@ -91,4 +90,4 @@ def test_statistics_read_back_from_a_file_say_the_same(tmp_path: Path) -> None:
     one = answered_study({TORCH: NEAR, MXNET: DEAR})
     one.comparisons.to_csv(tmp_path / "comparisons.csv", index=False)
     again = dataclasses.replace(one, comparisons=pd.read_csv(tmp_path / "comparisons.csv"))
-    assert side_by_side(again) == side_by_side(one)
+    assert comparison(again) == comparison(one)
