@@ -11,8 +11,8 @@ from markupsafe import Markup
 from framewatt.published import words
 from framewatt.published.tables import counts_table, deviating_table, readable, verdicts_table
 from framewatt.report import page as report_page
-from framewatt.report.page import PageFigure
 from framewatt.report.html import inline
+from framewatt.report.page import PageFigure
 from framewatt.report.tables import Table, of_table
 from framewatt.tables.table import Table as StudyTable
 from framewatt.tables.table import to_markdown
