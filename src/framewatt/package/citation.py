@@ -38,7 +38,7 @@ def citation_cff(settings: Mapping[str, Any], version: str, released: str) -> st
         "license": settings["archive"]["license"],
         "keywords": list(settings["archive"]["keywords"]),
     }
-    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+    return cff_text(content)
 
 
 def zenodo_json(settings: Mapping[str, Any], version: str, released: str) -> str:
@@ -60,4 +60,14 @@ def zenodo_json(settings: Mapping[str, Any], version: str, released: str) -> str
         "keywords": list(settings["archive"]["keywords"]),
         "access_right": "open",
     }
+    return zenodo_text(content)
+
+
+def cff_text(content: Any) -> str:
+    """Return the text of CITATION.cff with some content."""
+    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+
+
+def zenodo_text(content: Any) -> str:
+    """Return the text of .zenodo.json with some content."""
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"

@@ -14,6 +14,7 @@ from framewatt.package.verification.opened import Opened, mapping_in
 from framewatt.package.verification.reading import differences, some
 from framewatt.planning.needed import NOT_INSTALLED
 from framewatt.study.study import MeasuredStudy
+from framewatt.study.wordings import same_meaning
 
 _WRITES = re.compile(r"^SCHEMA_VERSION = (\d+)$", re.MULTILINE)
 _RECORDS = ("runs/records.py", "records.py")
@@ -131,7 +132,7 @@ def _absent(study: MeasuredStudy, environments: Mapping[str, Mapping[str, Any]])
             if environment.get("mode") != "host":
                 yield f"plan.json: absent: {module}: environment {name} is {environment.get('mode')}, not the host's"
             version = _variant_of(module, _installed(environment))
-            if why == NOT_INSTALLED and version:
+            if same_meaning(why, NOT_INSTALLED) and version:
                 yield f"plan.json: absent: {module} {why}: environment {name} has {version}"
 
 

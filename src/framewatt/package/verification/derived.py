@@ -4,7 +4,7 @@ import io
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import pandas as pd
+import pyarrow.parquet as pq
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.spreadsheet import to_csv
@@ -15,7 +15,7 @@ from framewatt.imports.merged_study import machines_in
 from framewatt.package.rebuild import DERIVED, rebuild
 from framewatt.package.verification.earlier import SINCE_PLACES, added_since, header_of
 from framewatt.package.verification.opened import Opened, mapping_in
-from framewatt.package.verification.reading import some
+from framewatt.package.verification.reading import same_tables, same_texts, some
 from framewatt.planning.merged_runs import with_own_drift
 from framewatt.runs.chain import NAME as CHAIN
 from framewatt.runs.records import read_run
@@ -46,7 +46,7 @@ def frame_problems(package: Opened) -> Iterator[str]:
         added = added_since(name, header_of(kept[1])) if older and kept[1].is_file() else []
         frame = whole.drop(columns=[*without, *added])
         yield from (f"aggregate/{path.name}: not there" for path in kept if not path.is_file())
-        if kept[1].is_file() and kept[1].read_text(encoding="utf-8") != to_csv(frame):
+        if kept[1].is_file() and not same_texts(kept[1].read_text(encoding="utf-8"), to_csv(frame)):
             yield f"aggregate/{name}.csv: is not what the records give"
         if kept[0].is_file():
             # What is compared went the same way: types that a file gives are those that a file gave.
@@ -54,7 +54,7 @@ def frame_problems(package: Opened) -> Iterator[str]:
             frame.to_parquet(again, index=False)
             again.seek(0)
             try:
-                same = pd.read_parquet(kept[0]).equals(pd.read_parquet(again))
+                same = same_tables(pq.read_table(kept[0]), pq.read_table(again))
             except (OSError, ValueError) as error:
                 raise FramewattError(f"aggregate/{name}.parquet: found no frame: {error}") from error
             if not same:

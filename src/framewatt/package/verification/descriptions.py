@@ -2,16 +2,18 @@
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
+
+import yaml
 
 from framewatt.base.errors import FramewattError
 from framewatt.package.bag import INFO
-from framewatt.package.citation import citation_cff, zenodo_json
+from framewatt.package.citation import cff_text, citation_cff, zenodo_json, zenodo_text
 from framewatt.package.crate import METADATA, crate_metadata, span_utc
 from framewatt.package.verification.files import labels
 from framewatt.package.verification.opened import Opened, mapping_in
-from framewatt.package.verification.reading import differences, some
+from framewatt.package.verification.reading import differences, same, some
 from framewatt.package.verification.samples import data_of
 from framewatt.package.write import description_of
 from framewatt.planning import jobs
@@ -217,12 +219,25 @@ def crate_problems(package: Opened) -> Iterator[str]:
     for label, found in (("Bagging-Date", released), ("External-Description", " ".join(settings["title"].split()))):
         if info.get(label) != found:
             yield f"{INFO}: {label}: it says {info.get(label) or 'nothing'}, study and records give {found}"
-    for name, write in (("CITATION.cff", citation_cff), (".zenodo.json", zenodo_json)):
-        path = package.data / name
-        if not path.is_file() or path.read_text(encoding="utf-8") != write(settings, version, released):
+    for name, write, read, text_of in (
+        ("CITATION.cff", citation_cff, yaml.safe_load, cff_text),
+        (".zenodo.json", zenodo_json, json.loads, zenodo_text),
+    ):
+        path, found = package.data / name, write(settings, version, released)
+        told = path.read_text(encoding="utf-8") if path.is_file() else None
+        if told != found and (told is None or not _is_reworded(told, found, read, text_of)):
             yield f"{name}: is not what study and records give"
     if len(records) == len(package.runs):
         yield from _crate(package, records, settings, version)
+
+
+def _is_reworded(told: str, found: str, read: Callable[[str], Any], text_of: Callable[[Any], str]) -> bool:
+    """Return whether two texts have the same content but for the wording of sentences, and the first nothing else."""
+    try:
+        content = read(told)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return False
+    return same(content, read(found)) and text_of(content) == told
 
 
 def _crate(

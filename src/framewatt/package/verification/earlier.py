@@ -20,7 +20,7 @@ from framewatt.profiling.planned import RECORD
 from framewatt.statistics.power import planned_power
 from framewatt.study.as_begun import as_begun
 from framewatt.study.factors import AnyCell
-from framewatt.study.statistical_tests import PAIRED_T, RANK_SUM, SIGNED_RANK
+from framewatt.study.statistical_tests import RANK_SUM, SIGNED_RANK
 
 _FEWEST_THEN = 2
 """Fewest runs for a test, before there were three."""
@@ -76,14 +76,7 @@ def significance_then(plan: Mapping[str, Any], cells: Iterable[AnyCell]) -> dict
         plan: as it follows from the study file now.
         cells: those that are planned.
     """
-    runs = int(plan["repetitions"])
-    then = asdict(planned_power(runs, cells, plan["settings"]["statistics"], _FEWEST_THEN))
-    if runs < _FEWEST_THEN and "cannot tell any difference" in then["sentence"]:
-        what = "block" if then["test"] == PAIRED_T else "run of each cell"
-        then["sentence"] = (
-            f"{runs} {what} says nothing of the noise, so that nothing can be told: at least {_FEWEST_THEN} are needed."
-        )
-    return then
+    return asdict(planned_power(int(plan["repetitions"]), cells, plan["settings"]["statistics"], _FEWEST_THEN))
 
 
 def header_of(path: Path) -> list[str]:

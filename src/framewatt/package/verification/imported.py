@@ -22,6 +22,7 @@ from framewatt.package.verification.opened import Opened, RunFolder
 from framewatt.package.verification.reading import differences, some
 from framewatt.runs.verdict import FAILED, OK
 from framewatt.study.study import FileStudy
+from framewatt.study.wordings import is_sentence, meaning_of, unmatched
 
 WITHOUT_READINGS = "epochs"
 """The reader that gives epochs and no channel."""
@@ -136,14 +137,11 @@ _READERS: dict[str, Callable[[_Seen, Options], Iterator[Channel]]] = {
 _NOTHING: Mapping[str, Any] = {"machine": {}, "preflight": []}
 """What stands for unknown where it is not null."""
 
-_OF_LOGS = re.compile(
-    r"line \d+ of .+ (is cut short and left out|has no end, and may be cut short)"
-    r"|epochs end at whole seconds, so that their edges may be up to a second off"
-    r"|.+: \d+ readings failed before the first or after the last good one"
-    r"|.+: readings came [+-]\d+\.\d % off the stated interval, to fill the run",
-    re.DOTALL,
-)
-"""Flags that readers and the putting together of logs give, beside those of windows."""
+_OF_LOGS = ("line_cut", "line_without_end", "whole_seconds", "failed_at_edges", "readings_stretched")
+"""Codes of the flags that readers give and the merging of logs, besides those of windows (study.wordings)."""
+
+_OF_DOMAIN = re.compile(r"\S+: ")
+"""What some of them begin with."""
 
 _NEVER = ("returned_to_idle", "lock", "chain")
 """What a record has of a measurement, and none of an import, with no reason needed."""
@@ -202,9 +200,10 @@ def problems_of_flags(record: Mapping[str, Any], of_windows: Sequence[str]) -> I
         of_windows: what its primary window gives.
     """
     given = [*([FROM_THE_LOG] if record["epochs"] else []), *of_windows]
-    yield from (f"flags: the record has not {flag!r}" for flag in given if flag not in record["flags"])
-    for flag in record["flags"]:
-        if flag not in given and not _OF_LOGS.fullmatch(flag):
+    missing, others = unmatched(given, record["flags"])
+    yield from (f"flags: the record has not {flag!r}" for flag in missing)
+    for flag in others:
+        if not any(is_sentence(text, _OF_LOGS) for text in (flag, _OF_DOMAIN.sub("", flag, count=1))):
             yield f"flags: {flag!r} follows from nothing"
 
 
@@ -224,9 +223,25 @@ def log_problems(package: Opened, study: FileStudy) -> Iterator[str]:
         if record["schema_version"] < earlier.SINCE:
             gives |= {name: record.get(name) for name in ("valid", "reasons", "flags")}
             gives["windows"] = earlier.windows_as_then(record["windows"], found.record["windows"])
+        if record["status"] == FAILED and _fault(record) == _fault(found.record):
+            gives["reasons"] = record["reasons"]
         told = {name: record.get(name) for name in names}
         yield from some(differences(told, gives, why="its logs give"), run.where)
         yield from _of_trace(run, found.trace)
+
+
+def _fault(record: Mapping[str, Any]) -> list[Any]:
+    """Return which files and lines the reasons of a failed import name, or the meaning of sentences that are known.
+
+    What is wrong in a line, a reader may have expressed in other words.
+    """
+    paths = [file["path"] for file in record["files"]]
+    return [
+        meaning
+        if (meaning := meaning_of(reason)) != reason
+        else ([path for path in paths if path in reason], re.findall(r"line \d+", reason))
+        for reason in record["reasons"]
+    ]
 
 
 def _of_trace(run: RunFolder, found: Trace) -> Iterator[str]:

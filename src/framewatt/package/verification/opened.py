@@ -13,6 +13,7 @@ from framewatt.base.files import read_json
 from framewatt.datasets.catalogue import Catalogue
 from framewatt.host.machine import session_of
 from framewatt.package.verification.earlier import significance_then
+from framewatt.package.verification.reading import same
 from framewatt.planning.job_hashes import JobHashes, Sources
 from framewatt.planning.jobs import environments_of
 from framewatt.planning.merged_runs import Merged
@@ -100,7 +101,7 @@ class Opened:
         plan = {key: value for key, value in plan.items() if key in self.told_plan or value not in ([], {}, None)}
         plan["settings"] = _without_newer(plan["settings"], self.told_plan.get("settings"), self.content)
         stated = self.told_plan.get("significance")
-        if stated != plan["significance"] and stated == significance_then(plan, planned_cells(plan)):
+        if not same(stated, plan["significance"]) and same(stated, significance_then(plan, planned_cells(plan))):
             plan["significance"] = stated
         return plan
 

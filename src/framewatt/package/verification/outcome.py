@@ -8,12 +8,13 @@ from typing import Any
 from framewatt.host.supervision import Outcome
 from framewatt.package.verification.imported import problems_of_epochs, problems_of_flags, problems_of_unknown
 from framewatt.package.verification.opened import Opened
-from framewatt.package.verification.reading import differences, some
+from framewatt.package.verification.reading import differences, same, some
 from framewatt.runs.open_loop import length_s, requests_of
 from framewatt.runs.verdict import FAILED, OK, UNAVAILABLE, Verdict, domain_messages, judge
 from framewatt.study.cell import Cell
 from framewatt.study.load import CLOSED, rate_of
 from framewatt.study.study import FileStudy
+from framewatt.study.wordings import in_present_words, is_sentence, same_meaning, unmatched, without_end
 from framewatt.tasks.contract import Task
 from framewatt.tasks.quality import Quality
 
@@ -66,7 +67,7 @@ def open_loop_problems(cell: Cell, record: Mapping[str, Any], minimum_s: float, 
         yield f"latency: {latency['max_s']:.6g} s is longer than the window of {window['duration_s']:.6g} s"
 
 
-_RANDOM = "weights are random"
+_RANDOM, _UNKNOWN = "weights_random", "quality_unknown"
 _FIRST_SCHEMA = 1
 """Of records from before reasons had the words that they have now."""
 
@@ -142,35 +143,38 @@ def quality_mismatches(task: Task, data: Mapping[str, Any], quality: Quality, wh
 
 def _of_reasons(seeded: bool, task: Task, data: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[str]:
     """Where the reason why quality is unknown is missing, or is none."""
-    unknown = f", so {task.primary.words} is unknown"
-    reasons = [flag.removesuffix(unknown) for flag in record["flags"] if flag.endswith(unknown)]
+    found = ((flag, without_end(flag, _UNKNOWN, metric=task.primary.words)) for flag in record["flags"])
+    explained = {flag: reason for flag, reason in found if reason is not None}
     known = [name for name, told in record["quality"].items() if told["value"] is not None]
     meaningless = task.meaningless(data.get("classes") or 0)
     unexplained = [name for name in record["quality"] if name not in known and name not in meaningless]
-    if unexplained and not reasons:
+    if unexplained and not explained:
         yield f"flags: none says why {task.primary.words} is unknown"
-    if known and reasons:
-        yield f"flags: {reasons[0] + unknown!r}, of a run whose {', '.join(known)} are known"
+    if known and explained:
+        yield f"flags: {next(iter(explained))!r}, of a run whose {', '.join(known)} are known"
     if record["schema_version"] == _FIRST_SCHEMA:
         return
     unlabelled = data.get("classes_reason")
-    patterns = [task.reasons_pattern(data), *([_RANDOM] if seeded else [])]
-    allowed = re.escape(str(unlabelled)) if unlabelled else "|".join(patterns)
-    for reason in reasons:
-        if not re.fullmatch(allowed, reason):
-            yield f"flags: {reason + unknown!r}: data and weights give no such reason"
+    for flag, reason in explained.items():
+        if unlabelled:
+            possible = same_meaning(reason, str(unlabelled))
+        else:
+            possible = bool(re.fullmatch(task.reasons_pattern(data), in_present_words(reason)))
+            possible |= seeded and is_sentence(reason, [_RANDOM])
+        if not possible:
+            yield f"flags: {flag!r}: data and weights give no such reason"
     if known and (unlabelled or seeded):
-        yield f"quality: {', '.join(known)} are known, and {unlabelled or _RANDOM}"
+        yield f"quality: {', '.join(known)} are known, and {unlabelled or 'weights are random'}"
 
 
 PRIMARY = "steady"
 """The window that every workload names, in training and in inference (worker.py)."""
 
-_TOLD_BY_THE_RUN = re.compile(r"\d+ processes were left behind and ended")
-"""Flags of what only the run saw; all others follow from the record and the study. See quality of the second."""
+_TOLD_BY_THE_RUN = ("left_behind",)
+"""Codes of flags of what only the run saw; all others follow from the record and the study."""
 
-OF_THE_SAMPLER = re.compile(r"the sampling process (died or hung|ended: .+)", re.DOTALL)
-"""The reason of a run whose sampling process did not live to tell how it did, see sampler and sampling."""
+_OF_THE_SAMPLER = ("sampler_died", "sampler_ended")
+"""Codes of the reason of a run whose sampling process did not report at its end, see sampling."""
 
 
 def outcome_problems(package: Opened) -> Iterator[str]:
@@ -187,7 +191,8 @@ def _verdict(record: Mapping[str, Any], settings: Mapping[str, Any]) -> Iterator
     """Where status, validity, reasons and flags of a measured run are not what it is judged by."""
     primary = record["windows"].get(record["primary_window"])
     sampler_died = record["sampler"] is None
-    if sampler_died and record["schema_version"] > 1 and not any(map(OF_THE_SAMPLER.fullmatch, record["reasons"])):
+    says_so = any(is_sentence(reason, _OF_THE_SAMPLER, begins=True) for reason in record["reasons"])
+    if sampler_died and record["schema_version"] > 1 and not says_so:
         yield f"sampler: the record has none, and no reason why: {_listed(record['reasons'])}"
         sampler_died = False
     if record["status"] != OK:
@@ -203,13 +208,14 @@ def _verdict(record: Mapping[str, Any], settings: Mapping[str, Any]) -> Iterator
     if sampler_died:
         # What became of the sampling process comes first.
         told_reasons = told_reasons[1:]
-    if told_reasons != found.reasons:
+    if not same(told_reasons, found.reasons):
         yield f"reasons: the record says {_listed(told_reasons)}, what was seen gives {_listed(found.reasons)}"
     if record["valid"] != (not record["reasons"]):
         yield f"valid: the record says {record['valid']}, with {len(record['reasons'])} reasons against it"
-    yield from (f"flags: the record has not {flag!r}" for flag in found.flags if flag not in record["flags"])
-    for flag in record["flags"]:
-        if flag not in found.flags and not _TOLD_BY_THE_RUN.fullmatch(flag):
+    missing, others = unmatched(found.flags, record["flags"])
+    yield from (f"flags: the record has not {flag!r}" for flag in missing)
+    for flag in others:
+        if not is_sentence(flag, _TOLD_BY_THE_RUN):
             yield f"flags: {flag!r} follows from nothing"
 
 

@@ -27,6 +27,7 @@ from framewatt.stopping.history import changes_of, sentences
 from framewatt.stopping.record import frame_of, record_of
 from framewatt.study.cell import FIXED, run_name
 from framewatt.study.study import FILES, FileRun, FileStudy, MeasuredStudy
+from framewatt.study.wordings import meaning_of
 
 
 def plan_problems(package: Opened) -> Iterator[str]:
@@ -192,8 +193,9 @@ def ending_problems(package: Opened) -> Iterator[str]:
     if not path.is_file() or len(package.as_planned) < len(package.runs):
         return
     first, *rest = path.read_text(encoding="utf-8").splitlines() or [""]
-    told = [first, *sorted(rest)]
-    if told not in ([count, *sorted(lines)] for count, lines in (_counted(package), _counted_once(package))):
+    told = [meaning_of(first), *sorted(map(meaning_of, rest))]
+    counted = (_counted(package), _counted_once(package))
+    if told not in ([meaning_of(count), *sorted(map(meaning_of, lines))] for count, lines in counted):
         yield f"{NAME}: it says {first[:200]!r} and {len(rest)} lines, the records give {_counted(package)[0]!r}"
 
 

@@ -1,6 +1,8 @@
 """Reading files of a package without trust in what they hold, and comparing two accounts of one thing."""
 
+import csv
 import hashlib
+import io
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,6 +15,7 @@ import pyarrow as pa
 from framewatt.base.errors import FramewattError
 from framewatt.base.parquet_file import LABEL, UNREADABLE, read_columns
 from framewatt.meters.trace import Readings
+from framewatt.study.wordings import same_meaning
 
 RELATIVE, ABSOLUTE = 1e-6, 1e-7
 """How far two numbers may lie apart: the last digits of floating point, on another processor and another numpy."""
@@ -25,7 +28,8 @@ _WITHOUT_PARTS = frozenset((bool, int, float, str, type(None)))
 def differences(told: Any, found: Any, at: str = "", *, by: str = "the record says", why: str) -> Iterator[str]:
     """Where two accounts part, a line each.
 
-    Whole numbers, truth values and texts have to be equal, other numbers but for RELATIVE and ABSOLUTE.
+    Whole numbers and truth values have to be equal, other numbers but for RELATIVE and ABSOLUTE. Of texts, sentences
+    may have another wording that framewatt has given them (study.wordings).
 
     Args:
         told: what the package says, of JSON.
@@ -52,6 +56,11 @@ def differences(told: Any, found: Any, at: str = "", *, by: str = "the record sa
         yield f"{at}: {by} {_text(told)}, {why} {_text(found)}"
 
 
+def same(told: Any, found: Any) -> bool:
+    """Return whether two accounts are the same, see differences."""
+    return next(differences(told, found, why=""), None) is None
+
+
 def some(lines: Iterable[str], where: str = "") -> Iterator[str]:
     """The first lines, each with where it was found, and how many more there are."""
     more = 0
@@ -73,7 +82,45 @@ def _same(told: Any, found: Any) -> bool:
     numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in (told, found))
     if numbers and (isinstance(told, float) or isinstance(found, float)):
         return math.isclose(told, found, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+    if isinstance(told, str) and isinstance(found, str):
+        return same_meaning(told, found)
     return type(told) is type(found) and told == found
+
+
+def same_texts(told: str, found: str) -> bool:
+    """Return whether two CSV texts have the same cells, but for the wording of sentences."""
+    if told == found:
+        return True
+    rows, others = (list(csv.reader(io.StringIO(text, newline=""))) for text in (told, found))
+    return len(rows) == len(others) and all(
+        len(row) == len(other) and all(map(same_meaning, row, other)) for row, other in zip(rows, others, strict=True)
+    )
+
+
+def same_tables(told: pa.Table, found: pa.Table) -> bool:
+    """Return whether two Parquet tables have the same columns, but for the wording of sentences.
+
+    What pandas notes in the metadata is not compared.
+    """
+    if told.column_names != found.column_names or told.num_rows != found.num_rows:
+        return False
+    return all(map(_same_column, told.columns, found.columns))
+
+
+def _same_column(told: pa.ChunkedArray, found: pa.ChunkedArray) -> bool:
+    if told.equals(found):
+        return True
+    if told.type != found.type:
+        return False
+    if pa.types.is_floating(told.type):
+        # Missing numbers equal each other.
+        return bool(np.array_equal(told.to_numpy(), found.to_numpy(), equal_nan=True))
+    if not (pa.types.is_string(told.type) or pa.types.is_large_string(told.type)):
+        return False
+    return all(
+        one == other or (one is not None and other is not None and same_meaning(one, other))
+        for one, other in zip(told.to_pylist(), found.to_pylist(), strict=True)
+    )
 
 
 def _text(value: Any) -> str:
