@@ -16,7 +16,7 @@ from pathlib import Path
 from framewatt.study.wordings import WORDINGS
 
 ROOT = Path(__file__).parents[1]
-_FIELD = re.compile(r"\{\w+(?::\w)?\}|\[\w+\]")
+_FIELD = re.compile(r"\{\w+(?::\w)?\}|\[[^\]]+\]")
 _SHORTEST = 6
 """Letters of a text that is rewritten: shorter ones are not of a sentence alone."""
 

@@ -18,10 +18,19 @@ from worded_factory import make_worded
 
 from framewatt.package.unpack import unpack
 from framewatt.package.verify import problems_of
+from framewatt.study import wordings
 from framewatt.study.cell import Cell, Chosen
 from framewatt.study.options import OPTIONS
 from framewatt.study.runtimes import PROVIDERS, RUNTIMES
-from framewatt.study.wordings import WORDINGS, is_sentence, meaning_of, same_meaning, unmatched, without_end
+from framewatt.study.wordings import (
+    WORDINGS,
+    in_present_words,
+    is_sentence,
+    meaning_of,
+    same_meaning,
+    unmatched,
+    without_end,
+)
 
 EARLIER = Path(__file__).parent / "earlier"
 SRC = Path(__file__).parents[2] / "src"
@@ -282,3 +291,19 @@ def test_a_sentence_at_the_end_is_taken_off() -> None:
     assert without_end(text, "quality_unknown", metric="BLEU") is None
     assert not is_sentence("outputs are not numbers, so that they are odd", ["outputs_no_numbers"])
     assert is_sentence("the sampling process ended: killed", ["sampler_ended"], begins=True)
+
+
+def test_an_earlier_wording_is_written_in_present_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert in_present_words("outputs are not numbers") == "outputs are not numbers"
+    table = {**WORDINGS, "attempt": ("try {attempt}", "attempt {attempt}; earlier ones failed")}
+    monkeypatch.setattr(wordings, "WORDINGS", table)
+    for function in (wordings._wordings, in_present_words, meaning_of):
+        function.cache_clear()
+    assert (
+        in_present_words("gpu:0: try 3; no meter of a GPU")
+        == "gpu:0: attempt 3; earlier ones failed; no meter of a GPU"
+    )
+    assert same_meaning("try 3", "attempt 3; earlier ones failed")
+    monkeypatch.undo()
+    for function in (wordings._wordings, in_present_words, meaning_of):
+        function.cache_clear()

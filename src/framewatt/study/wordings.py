@@ -216,10 +216,7 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
     "few_candidates": ("{candidates} candidates a user; allowed: more than {least}, of which {shown} are shown",),
     "scores_out_of_range": ("scores are {low} to {high}; allowed: 0 to 1, or {_} for no detection",),
     "classes_out_of_range": ("classes are {low} to {high}; allowed: ",),
-    "classes_allowed": (
-        "whole numbers, 0 to {most}",
-        "whole numbers, 0 to {most}, 0 for the first category",
-    ),
+    "classes_allowed": ("whole numbers, 0 to {most}[, 0 for the first category]",),
     "boxes_turned": ("boxes end before they begin; allowed: left, top, right, bottom",),
     "masks_out_of_range": ("masks are {low} to {high}; allowed: 0 to 1",),
     "no_objects": ("the test set has no objects",),
@@ -282,7 +279,7 @@ _PARTS = {
 }
 """Pattern of a field, by its type."""
 
-_FIELD = re.compile(r"\{(\w+)(?::([nwlst]))?\}|\[(\w+)\]")
+_FIELD = re.compile(r"\{(\w+)(?::([nwlst]))?\}|\[([^\]]+)\]")
 _OPEN, _CLOSE = "\ue000", "\ue001"
 """Around the code of a sentence in a meaning: characters that no sentence has."""
 
@@ -295,14 +292,12 @@ class _Wording:
 
     Attributes:
         code: of the sentence.
-        text: as WORDINGS has it.
         pattern: finds it in a text.
         compared: names of the fields that all wordings of the sentence have.
         length: of its fixed text; longer wordings are found first, since a shorter one may be a part of them.
     """
 
     code: str
-    text: str
     pattern: re.Pattern[str]
     compared: frozenset[str]
     length: int
@@ -321,8 +316,7 @@ def same_meaning(one: str, other: str) -> bool:
 @functools.lru_cache(maxsize=1 << 14)
 def meaning_of(text: str) -> str:
     """Return a text with the code and the fields of each known sentence instead of its wording."""
-    for mark in (_OPEN, _CLOSE):
-        text = text.replace(mark, "\N{REPLACEMENT CHARACTER}")
+    text = _without_marks(text)
     for wording in _wordings():
         text = wording.pattern.sub(wording.token, text)
     return text
@@ -330,17 +324,26 @@ def meaning_of(text: str) -> str:
 
 @functools.lru_cache(maxsize=1 << 14)
 def in_present_words(text: str) -> str:
-    """Return a text with the newest wording of each sentence, as far as earlier ones have the numbers and names of it."""
+    """Return a text with the newest wording of each sentence, where the earlier one has all of its fields."""
+    written: list[str] = []
+
+    def write(newest: str, match: re.Match[str]) -> str:
+        # What is written is set aside, so that no shorter wording is found in it.
+        fields = set(match.groupdict())
+        earlier = match.re.pattern != _pattern(newest).pattern and set(_fields(newest)) <= fields
+        written.append(_FIELD.sub(lambda field: match[field[1]] if field[1] else "", newest) if earlier else match[0])
+        return f"{_OPEN}{len(written) - 1}{_CLOSE}"
+
+    text = _without_marks(text)
     for wording in _wordings():
-        newest = WORDINGS[wording.code][-1]
-        if wording.text != newest and set(_fields(newest)) <= set(_fields(wording.text)) and "{_" not in newest:
-            text = wording.pattern.sub(functools.partial(_filled, newest), text)
+        text = wording.pattern.sub(functools.partial(write, WORDINGS[wording.code][-1]), text)
+    while _OPEN in text:
+        text = re.sub(f"{_OPEN}(\\d+){_CLOSE}", lambda match: written[int(match[1])], text)
     return text
 
 
-def _filled(wording: str, match: re.Match[str]) -> str:
-    """Return a wording with the fields of a match; what may be absent is."""
-    return _FIELD.sub(lambda field: match[field[1]] if field[1] else "", wording)
+def _without_marks(text: str) -> str:
+    return text.translate(dict.fromkeys(map(ord, (_OPEN, _CLOSE)), "\N{REPLACEMENT CHARACTER}"))
 
 
 def is_sentence(text: str, codes: Collection[str], *, begins: bool = False) -> bool:
@@ -384,26 +387,27 @@ def unmatched(some: Iterable[str], others: Iterable[str]) -> tuple[list[str], li
 @functools.cache
 def _wordings() -> tuple[_Wording, ...]:
     """Return all wordings, the longest first."""
-    found = []
+    compiled = []
     for code, wordings in WORDINGS.items():
         compared = frozenset.intersection(*(frozenset(_fields(wording)) for wording in wordings))
         for wording in wordings:
             fixed = len(_FIELD.sub("", wording))
-            found.append(_Wording(code, wording, _pattern(wording), compared, fixed))
-    return tuple(sorted(found, key=lambda wording: -wording.length))
+            compiled.append(_Wording(code, _pattern(wording), compared, fixed))
+    return tuple(sorted(compiled, key=lambda wording: -wording.length))
 
 
 def _fields(wording: str) -> list[str]:
     return [match[1] for match in _FIELD.finditer(wording) if match[1] and match[1] != "_"]
 
 
+@functools.cache
 def _pattern(wording: str) -> re.Pattern[str]:
     """Return the pattern of a wording."""
     parts, last = [], 0
     for match in _FIELD.finditer(wording):
         parts.append(re.escape(wording[last : match.start()]))
         if match[3]:
-            parts.append(f"(?:{match[3]})?")
+            parts.append(f"(?:{re.escape(match[3])})?")
         else:
             part = _PARTS[match[2] or "n"]
             # A text at the end has no fixed text that ends it.
