@@ -253,7 +253,7 @@ def test_every_reason_to_refuse_a_cell_is_known() -> None:
         for other in ({}, {"client": "node"}, {"optimizer": "lamb"}, {"precision": "fp16"}):
             changed = {**other, **({name: level} if name else {})}
             precision = str(changed.pop("precision", "fp32"))
-            chosen = tuple(Chosen(option, value, usual=False) for option, value in changed.items())
+            chosen = tuple(Chosen(option, value, default=False) for option, value in changed.items())
             for dataset, size in (("digits", 1), ("own", 1), ("digits", 1 << 20)):
                 cell = Cell(phase, "resnet50", runtime, provider, dataset, size, precision, chosen)
                 reasons.add(cell.unsupported(device))
