@@ -226,9 +226,7 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
     "length_unlike": (
         "outputs have {ours} tokens a sentence, references {theirs}: energy a sentence is not that of a translation",
     ),
-    "nothing_detected": (
-        "nothing is found on any image, of {objects} objects: energy an image is not that of a detection",
-    ),
+    "nothing_detected": ("nothing is found on any image, of {objects:t}: energy an image is not that of a detection",),
     "misread": ("of {objects} objects {found} are found, and {would} would be, ",),
     "misread_one_lower": ("were each class one lower (that of the first category is 0, and the background has none)",),
     "misread_one_higher": ("were each class one higher (that of the first category is 0)",),

@@ -223,21 +223,21 @@ def crate_problems(package: Opened) -> Iterator[str]:
         ("CITATION.cff", citation_cff, yaml.safe_load, cff_text),
         (".zenodo.json", zenodo_json, json.loads, zenodo_text),
     ):
-        path, found = package.data / name, write(settings, version, released)
-        told = path.read_text(encoding="utf-8") if path.is_file() else None
-        if told != found and (told is None or not _is_reworded(told, found, read, text_of)):
+        path, expected = package.data / name, write(settings, version, released)
+        text = path.read_text(encoding="utf-8") if path.is_file() else None
+        if text != expected and (text is None or not _is_reworded(text, expected, read, text_of)):
             yield f"{name}: is not what study and records give"
     if len(records) == len(package.runs):
         yield from _crate(package, records, settings, version)
 
 
-def _is_reworded(told: str, found: str, read: Callable[[str], Any], text_of: Callable[[Any], str]) -> bool:
-    """Return whether two texts have the same content but for the wording of sentences, and the first nothing else."""
+def _is_reworded(text: str, expected: str, read: Callable[[str], Any], text_of: Callable[[Any], str]) -> bool:
+    """Return whether a text has the expected content, perhaps with other wordings of sentences, and nothing else."""
     try:
-        content = read(told)
+        content = read(text)
     except (yaml.YAMLError, ValueError, RecursionError):
         return False
-    return same(content, read(found)) and text_of(content) == told
+    return same(content, read(expected)) and text_of(content) == text
 
 
 def _crate(
