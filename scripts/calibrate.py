@@ -48,7 +48,7 @@ def main() -> None:
     known = {name: domain["mean_power_w"] for name, domain in idle["domains"].items()}
     said = ", ".join(f"{name} {'unknown' if watts is None else f'{watts:.2f} W'}" for name, watts in known.items())
     lasting(f"idle power{f' of node {node}' if node else ''}: {said}")
-    for cause in (idle["witness"] or {}).get("disturbed") or []:
+    for cause in (idle["witness"]["disturbed"] if idle["witness"] else None) or []:
         lasting(f"idle power was disturbed: {cause}")
 
 

@@ -1,7 +1,7 @@
 """JSON schemas made from TypedDict classes, so that a file format is defined once, for mypy and for validation.
 
 A field's annotation gives its type. `Annotated` adds what types cannot say: a text is the description, `Keywords` are
-keywords of JSON schema, `UNCHECKED` leaves the content of an object or array to mypy.
+keywords of JSON schema, `UNCHECKED` leaves the content of an object or array to mypy, and `Any` leaves everything open.
 """
 
 import json
@@ -53,7 +53,7 @@ def schema_of(annotation: Any) -> Schema:
         TypeError: an annotation of another kind.
     """
     origin, arguments = get_origin(annotation), get_args(annotation)
-    schema: Schema | None = None
+    schema: Schema | None = {} if annotation is Any else None
     if origin in (NotRequired, Required):
         schema = schema_of(arguments[0])
     elif origin is Annotated:
@@ -110,7 +110,7 @@ def _object(definition: Any) -> Schema:
         "type": "object",
         "additionalProperties": False,
         **({"required": required} if required else {}),
-        "properties": {name: schema_of(hint) for name, hint in hints.items()},
+        "properties": {name: schema for name, hint in hints.items() if (schema := schema_of(hint))},
     }
 
 

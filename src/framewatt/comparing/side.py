@@ -15,6 +15,7 @@ from framewatt.package.verification.opening import open_package
 from framewatt.planning.planned import records_of
 from framewatt.runs.aside import set_aside
 from framewatt.statistics.selection import totals
+from framewatt.study.records import RunRecord
 from framewatt.study.study import PACKAGES, MergedStudy
 
 _MANY = "measured on several machines"
@@ -35,7 +36,7 @@ class Side:
     path: Path
     plan: Mapping[str, Any]
     rows: pd.DataFrame
-    records: Collection[Mapping[str, Any]]
+    records: Collection[RunRecord]
     packages: Mapping[str, str]
 
     @property

@@ -24,6 +24,7 @@ from framewatt.runs.records import read_run
 from framewatt.runs.verdict import counts
 from framewatt.statistics.accuracies import BEST, NOT_APART
 from framewatt.statistics.selection import totals
+from framewatt.study.records import RunRecord
 from framewatt.tables.columns import ESTIMATED
 from framewatt.tables.ratios import ratio_range
 
@@ -93,7 +94,7 @@ def _place(row: Mapping[str, Any]) -> tuple[float, float]:
     return (ratio if known(ratio) else math.inf, energy if known(energy) else math.inf)
 
 
-def _line(row: Mapping[str, Any], compared: Sequence[str], records: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+def _line(row: Mapping[str, Any], compared: Sequence[str], records: Sequence[RunRecord]) -> tuple[str, ...]:
     ratio, low, high = (row[f"energy_ratio{end}"] for end in ("", "_low", "_high"))
     return (
         _MARKS.get(row["energy_verdict"], ""),
@@ -107,13 +108,16 @@ def _line(row: Mapping[str, Any], compared: Sequence[str], records: Sequence[Map
     )
 
 
-def _memory(records: Sequence[Mapping[str, Any]], cell: str) -> str:
+def _memory(records: Sequence[RunRecord], cell: str) -> str:
     """The largest resident memory of the cell's processes; unknown where a record does not tell it."""
-    told = [
-        record["workload"].get("peak_memory_b") for record in records if record["cell_id"] == cell and counts(record)
+    peaks = [
+        record["workload"].get("peak_memory_b") if record["workload"] else None
+        for record in records
+        if record["cell_id"] == cell and counts(record)
     ]
-    return si(float(max(told)), "B") if told and all(told) else ""
+    known = [peak for peak in peaks if peak]
+    return si(float(max(known)), "B") if known and len(known) == len(peaks) else ""
 
 
-def _reasons(records: Sequence[Mapping[str, Any]], cell: str) -> list[str]:
+def _reasons(records: Sequence[RunRecord], cell: str) -> list[str]:
     return list(dict.fromkeys(reason for one in records if one["cell_id"] == cell for reason in one["reasons"]))

@@ -13,6 +13,7 @@ import numpy as np
 
 from framewatt.base.files import read_json
 from framewatt.host.machine import session_of
+from framewatt.study.records import IdleSpread
 
 _FEWEST = 4
 _MOST = 128
@@ -25,7 +26,7 @@ MeanPowers = Callable[[Sequence[tuple[int, int]]], Sequence[float | None]]
 """Mean power of every span (start and end in nanoseconds), None where it is unknown."""
 
 
-def spreads_of(mean_powers: MeanPowers, start_ns: int, end_ns: int, shortest_s: float) -> list[dict[str, Any]]:
+def spreads_of(mean_powers: MeanPowers, start_ns: int, end_ns: int, shortest_s: float) -> list[IdleSpread]:
     """Standard deviation of the mean power of spans of idle time, by length of the spans.
 
     Idle power is autocorrelated: its standard error follows not from the number of readings, but from blocks of
@@ -41,7 +42,7 @@ def spreads_of(mean_powers: MeanPowers, start_ns: int, end_ns: int, shortest_s: 
         by length of span, the longest first: `span_s`, `spans` (how many) and `sd_power_w`; lengths with an unknown
         power are left out.
     """
-    found: list[dict[str, Any]] = []
+    found: list[IdleSpread] = []
     spans = _FEWEST
     while spans <= _MOST and (not found or (end_ns - start_ns) * 1e-9 / spans >= shortest_s):
         edges = np.linspace(start_ns, end_ns, spans + 1).astype(np.int64).tolist()
@@ -53,7 +54,7 @@ def spreads_of(mean_powers: MeanPowers, start_ns: int, end_ns: int, shortest_s: 
     return found
 
 
-def reported_spread_w(spreads: Sequence[Mapping[str, Any]]) -> float | None:
+def reported_spread_w(spreads: Sequence[IdleSpread]) -> float | None:
     """The standard deviation to report: over eighths of the idle time, or quarters where eighths are too short."""
     return float(spreads[min(1, len(spreads) - 1)]["sd_power_w"]) if spreads else None
 

@@ -1,8 +1,7 @@
 """Texts of every figure: its title, whether energy is estimated, and what was left out."""
 
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -12,6 +11,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from framewatt.figures.style import ESTIMATE_COLOUR, NOTE_COLOUR, RC, styled
 from framewatt.frames.headline import aside, counts
 from framewatt.frames.totals import TOTAL
+from framewatt.study.records import RunRecord, primary_window
 from framewatt.witness.window import DISTURBED_BY, witness_columns
 
 _MARGIN_IN = 0.08
@@ -83,10 +83,10 @@ def counted_words(apart: Iterable[bool], how: str = "") -> str:
     return ", ".join(filter(None, [told, how])) if any(flags) else ""
 
 
-def is_disturbed(record: Mapping[str, Any]) -> bool:
+def is_disturbed(record: RunRecord) -> bool:
     """Whether the run of a record was disturbed; False where nothing was looked for."""
-    window = record["windows"].get(record.get("primary_window")) or {}
-    return bool(witness_columns(window).get(DISTURBED_BY))
+    window = primary_window(record)
+    return window is not None and bool(witness_columns(window).get(DISTURBED_BY))
 
 
 def estimate_of(drawn: pd.DataFrame, frame: pd.DataFrame) -> str:

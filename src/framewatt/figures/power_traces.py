@@ -18,6 +18,7 @@ from framewatt.figures import notes, style
 from framewatt.frames.factor_words import label, remarks
 from framewatt.runs.verdict import counts
 from framewatt.study.factors import COMPARED, shared
+from framewatt.study.records import RunRecord
 
 TITLE = "Power over one run of each {compared}"
 SHORTEST_STEP_S = 0.1
@@ -55,11 +56,11 @@ class TracedRun:
         power: columns monotonic_ns, instrument, domain, quantity, value (null where the read failed).
     """
 
-    record: Mapping[str, Any]
+    record: RunRecord
     power: pd.DataFrame
 
 
-def traced_run(path: Path, record: Mapping[str, Any]) -> TracedRun:
+def traced_run(path: Path, record: RunRecord) -> TracedRun:
     """A run with its trace, which lies beside its record.
 
     Args:
@@ -69,9 +70,7 @@ def traced_run(path: Path, record: Mapping[str, Any]) -> TracedRun:
     return TracedRun(record, pd.read_parquet(path.with_name("power.parquet")))
 
 
-def draw_study(
-    records: Mapping[Path, Mapping[str, Any]], runs: pd.DataFrame, compared: Sequence[str] = COMPARED
-) -> Figure:
+def draw_study(records: Mapping[Path, RunRecord], runs: pd.DataFrame, compared: Sequence[str] = COMPARED) -> Figure:
     """The chosen runs of a study, see `choose` and `draw`.
 
     Args:
@@ -84,7 +83,7 @@ def draw_study(
     return figure
 
 
-def choose(records: Mapping[Path, Mapping[str, Any]], compared: Sequence[str] = COMPARED) -> list[Path]:
+def choose(records: Mapping[Path, RunRecord], compared: Sequence[str] = COMPARED) -> list[Path]:
     """Paths of the first valid repetition of each phase and label, at the largest batch size it has.
 
     Args:

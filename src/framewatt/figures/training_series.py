@@ -20,6 +20,7 @@ from framewatt.figures.power_traces import COUNTER_QUANTITY, TracedRun, counter_
 from framewatt.figures.training import in_the_middle
 from framewatt.frames import factor_words
 from framewatt.study.factors import reading_order
+from framewatt.study.records import RunRecord
 
 TITLE = "Training over time"
 
@@ -36,7 +37,7 @@ _HOW = "Vertical lines: ends of epochs. Solid, dashed, dotted: repetitions, each
 _WITHOUT_GPU = "No GPU was metered, so its temperature, memory and utilisation are unknown."
 
 
-def draw_study(records: Mapping[Path, Mapping[str, Any]], compared: Sequence[str]) -> Figure:
+def draw_study(records: Mapping[Path, RunRecord], compared: Sequence[str]) -> Figure:
     """Every repetition of the combination in the middle of the study's levels.
 
     Args:

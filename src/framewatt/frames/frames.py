@@ -23,6 +23,7 @@ from framewatt.frames.totals import (
 )
 from framewatt.host.machine import any_session_recorded, measured_by, session_of
 from framewatt.runs.clocks import steps_between
+from framewatt.study.records import Energy, RunRecord, Window, primary_window
 from framewatt.tasks.quality import values_of
 from framewatt.witness.window import witness_columns
 
@@ -31,7 +32,7 @@ _DRIFT_SINCE = 3
 
 
 def runs_frame(
-    records: Collection[Mapping[str, Any]],
+    records: Collection[RunRecord],
     idle_drift_w: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
     scope: Scope = OF_A_STUDY,
 ) -> pd.DataFrame:
@@ -59,7 +60,7 @@ def runs_frame(
 
 
 def epochs_frame(
-    records: Collection[Mapping[str, Any]],
+    records: Collection[RunRecord],
     idle_drift_w: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
     scope: Scope = OF_A_STUDY,
 ) -> pd.DataFrame:
@@ -85,25 +86,25 @@ def _lasting(records: object) -> None:
         raise TypeError(f"records: found {type(records).__name__}; allowed: a collection, gone over several times")
 
 
-def _with_used(scope: Scope, records: Iterable[Mapping[str, Any]]) -> Scope:
+def _with_used(scope: Scope, records: Iterable[RunRecord]) -> Scope:
     """The scope with the GPUs that the study used, where that matters; studies of before went by each run alone."""
     matters = scope.unused == LEAVE_OUT and scope.unmetered is not None
     return replace(scope, gpus=used_gpus(records)) if matters else scope
 
 
-def with_drift(record: Mapping[str, Any], drifts_w: Mapping[str, Mapping[str, float]]) -> Mapping[str, Any]:
+def with_drift(record: RunRecord, drifts_w: Mapping[str, Mapping[str, float]]) -> RunRecord:
     """A record whose net energies get the uncertainty of its node's idle power's drift over the whole study."""
     idle_drift_w = drifts_w.get(record.get("node", ""), {})
     if not idle_drift_w or record["schema_version"] < _DRIFT_SINCE:
         return record
 
-    def widened(domain: str, energy: Mapping[str, Any], duration_s: float) -> Mapping[str, Any]:
+    def widened(domain: str, energy: Energy, duration_s: float) -> Energy:
         known_j = energy["energy_net_uncertainty_j"]
         if known_j is None or domain not in idle_drift_w:
             return energy
         return {**energy, "energy_net_uncertainty_j": math.hypot(known_j, idle_drift_w[domain] * duration_s)}
 
-    windows = {
+    windows: dict[str, Window] = {
         name: {**window, "domains": {d: widened(d, e, window["duration_s"]) for d, e in window["domains"].items()}}
         for name, window in record["windows"].items()
     }
@@ -121,7 +122,7 @@ def _frame(rows: Iterable[dict[str, Any]], columns: list[str]) -> pd.DataFrame:
     return frame if len(frame) else frame.astype(dict.fromkeys(HEAD, "str"))
 
 
-def _factors_and_metrics(records: Iterable[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
+def _factors_and_metrics(records: Iterable[RunRecord]) -> tuple[list[str], list[str]]:
     """The factors of all records, in the order in which the first names them, and the metrics of their tasks."""
     factors: dict[str, None] = {}
     told: set[str] = set()
@@ -131,19 +132,19 @@ def _factors_and_metrics(records: Iterable[Mapping[str, Any]]) -> tuple[list[str
     return list(factors), metrics_of(told)
 
 
-def _head(record: Mapping[str, Any]) -> dict[str, Any]:
+def _head(record: RunRecord) -> dict[str, Any]:
     head = {name: record[name] for name in ("study", "device", "repetition")}
     return {"cell": record["cell_id"], **head, **record["cell"]}
 
 
-def _placed(rows: list[dict[str, Any]], record: Mapping[str, Any], told: bool) -> list[dict[str, Any]]:
+def _placed(rows: list[dict[str, Any]], record: RunRecord, told: bool) -> list[dict[str, Any]]:
     """Rows of a run with its PLACES; the session only if the study has records that tell theirs (`told`)."""
     machine = record["machine"] or {}
     place = {"machine": measured_by(machine, record.get("node")), "session": session_of(machine) if told else None}
     return [place | row for row in rows]
 
 
-def _run_rows(record: Mapping[str, Any], step: str | None, scope: Scope) -> list[dict[str, Any]]:
+def _run_rows(record: RunRecord, step: str | None, scope: Scope) -> list[dict[str, Any]]:
     """One row per domain; `step` flags that the wall clock was set before the run."""
     head = _head(record) | {
         "block": record["block"],
@@ -154,10 +155,11 @@ def _run_rows(record: Mapping[str, Any], step: str | None, scope: Scope) -> list
         "flags": "; ".join([*record["flags"], *([step] if step else [])]),
         "started_utc": record["clock"]["utc"],
     }
-    window = record["windows"].get(record["primary_window"])
+    window = primary_window(record)
     if record["status"] != "ok" or window is None:
         return [head | {"domain": TOTAL}]
-    latency, count = record["latency"] or {}, (record["units"] or {}).get("count")
+    latency: Mapping[str, Any] = record["latency"] or {}
+    count = record["units"]["count"] if record["units"] else None
     head |= {
         "window": record["primary_window"],
         "duration_s": window["duration_s"],
@@ -181,7 +183,7 @@ def _run_rows(record: Mapping[str, Any], step: str | None, scope: Scope) -> list
     return rows
 
 
-def _epoch_rows(record: Mapping[str, Any], scope: Scope) -> list[dict[str, Any]]:
+def _epoch_rows(record: RunRecord, scope: Scope) -> list[dict[str, Any]]:
     if record["status"] != "ok":
         return []
     rows = []

@@ -6,15 +6,12 @@ clocks, which are as alike as their administrators keep them.
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from framewatt.host.machine import session_of
-
-_EDGES = ("start_monotonic_ns", "end_monotonic_ns")
-_UTC = ("start_utc", "end_utc")
+from framewatt.study.records import RunRecord
 
 
 @dataclass(frozen=True)
@@ -38,7 +35,7 @@ class Occupied:
     span_utc: tuple[datetime, datetime]
 
 
-def occupied(records: Iterable[Mapping[str, Any]]) -> list[Occupied]:
+def occupied(records: Iterable[RunRecord]) -> list[Occupied]:
     """The time of every run that has windows, by its start.
 
     Args:
@@ -46,19 +43,24 @@ def occupied(records: Iterable[Mapping[str, Any]]) -> list[Occupied]:
     """
     found = []
     for record in records:
-        windows = [window for window in record["windows"].values() if window.get("start_utc")]
-        if not windows or any(window.get(edge) is None for window in windows for edge in _EDGES):
+        windows = [window for window in record["windows"].values() if window["start_utc"] and window["end_utc"]]
+        if not windows:
             continue
-        starts, ends = ([window[edge] for window in windows] for edge in _EDGES)
-        began, ended = ([datetime.fromisoformat(window[edge]) for window in windows] for edge in _UTC)
+        starts_utc, ends_utc = (
+            [datetime.fromisoformat(str(edge)) for edge in edges]
+            for edges in zip(*((window["start_utc"], window["end_utc"]) for window in windows), strict=True)
+        )
         found.append(
             Occupied(
                 record.get("node", ""),
                 session_of(record["machine"] or {}),
                 f"{record['cell_id']}/{record['repetition']}",
                 record["block"],
-                (min(starts), max(ends)),
-                (min(began), max(ended)),
+                (
+                    min(window["start_monotonic_ns"] for window in windows),
+                    max(window["end_monotonic_ns"] for window in windows),
+                ),
+                (min(starts_utc), max(ends_utc)),
             )
         )
     return sorted(found, key=lambda one: one.span_utc)

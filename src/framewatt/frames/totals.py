@@ -8,6 +8,7 @@ from framewatt.energy.accounting import NO_POWER
 from framewatt.energy.accounts import DIE
 from framewatt.study.cell import ON_CUDA
 from framewatt.study.factors import NATIVE
+from framewatt.study.records import RunRecord, primary_window
 
 TOTAL = "total"
 """Domain that sums the others: all that are metered, and the estimate of processors that are not."""
@@ -67,7 +68,7 @@ OF_A_STUDY = Scope()
 """By the defaults of a study."""
 
 
-def used_gpus(records: Iterable[Mapping[str, Any]]) -> frozenset[tuple[str, str]]:
+def used_gpus(records: Iterable[RunRecord]) -> frozenset[tuple[str, str]]:
     """The GPUs that some run used, by machine and domain.
 
     Args:
@@ -76,18 +77,18 @@ def used_gpus(records: Iterable[Mapping[str, Any]]) -> frozenset[tuple[str, str]
     return frozenset(
         (machine_in(record), domain)
         for record in records
-        for window in [record["windows"].get(record["primary_window"]) or {}]
-        for domain, energy in window.get("domains", {}).items()
+        if (window := primary_window(record)) is not None
+        for domain, energy in window["domains"].items()
         if domain.startswith(_GPU) and not energy.get("unused")
     )
 
 
-def machine_in(record: Mapping[str, Any]) -> str:
+def machine_in(record: RunRecord) -> str:
     """What tells a record's machine from others of its study."""
     return f"{record.get('node', '')}/{(record['machine'] or {}).get('id', '')}"
 
 
-def computes_on_gpu(record: Mapping[str, Any]) -> bool:
+def computes_on_gpu(record: RunRecord) -> bool:
     """Whether a GPU did a record's work: its study's device is one, and its provider does not compute elsewhere."""
     return record["device"] == "cuda" and record["cell"].get("provider", NATIVE) in (NATIVE, *ON_CUDA)
 

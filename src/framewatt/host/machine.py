@@ -15,6 +15,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from framewatt.study.records import RunRecord
+
 _OF_THE_PROCESS = ("operating_system", "processors_usable")
 _IDENTITIES = ("id", "session", "fingerprint")
 _MOST_B = 1 << 60
@@ -103,7 +105,7 @@ def session_of(machine: Mapping[str, Any]) -> str | None:
     return str(told) if told else None
 
 
-def any_session_recorded(records: Iterable[Mapping[str, Any]]) -> bool:
+def any_session_recorded(records: Iterable[RunRecord]) -> bool:
     """Whether any of some records tells its session as such; those of finished older studies do not (schema 4)."""
     return any("session" in (record["machine"] or {}) for record in records)
 

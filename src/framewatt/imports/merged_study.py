@@ -10,6 +10,7 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json, sha256_of
 from framewatt.base.validation import validate
 from framewatt.host.machine import machine_of
+from framewatt.study.records import RunRecord
 from framewatt.study.study import PACKAGES, MergedStudy, Source
 
 FOLDER = "machines"
@@ -111,7 +112,7 @@ def source_in(folder: Path, machine: str) -> Source:
     return Source(machine, folder, plan, blocks)
 
 
-def machines_in(records: Iterable[Mapping[str, Any]]) -> list[str]:
+def machines_in(records: Iterable[RunRecord]) -> list[str]:
     """The machines that some records are of."""
     return sorted({str(machine_of(record["machine"] or {})) for record in records})
 

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from framewatt.base.files import read_json
 from framewatt.runs.aside import set_aside
+from framewatt.study.records import RunRecord
 from framewatt.study.stopping_rule import Rule, most_blocks, rule_of
 from framewatt.study.study import MeasuredStudy
 
@@ -83,9 +84,7 @@ def _after(study: MeasuredStudy, results: Path, rule: Rule, whole: int) -> Block
     return Blocks(whole, tuple(look for look in rule.looks if look > whole))
 
 
-def _records(
-    cells: Sequence[Any], results: Path, blocks: int, settings: Mapping[str, Any]
-) -> Collection[Mapping[str, Any]]:
+def _records(cells: Sequence[Any], results: Path, blocks: int, settings: Mapping[str, Any]) -> Collection[RunRecord]:
     folder = results / "measure"
     paths = [folder / cell.id / str(block) / "run.json" for block in range(1, blocks + 1) for cell in cells]
     return set_aside(((path, read_json(path)) for path in paths), settings).values()

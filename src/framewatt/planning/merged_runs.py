@@ -68,7 +68,7 @@ def machine_of_path(path: Path) -> str:
     return parts[parts.index(FOLDER) + 1]
 
 
-def with_own_drift(records: Mapping[Path, Mapping[str, Any]]) -> HeldRecords:
+def with_own_drift(records: Mapping[Path, RunRecord]) -> HeldRecords:
     """Records whose net energies get the uncertainty of the drift of idle power of their own machine.
 
     Args:

@@ -6,6 +6,7 @@ from typing import Any
 
 from framewatt.runs.verdict import UNAVAILABLE, counts
 from framewatt.study.cell import run_name
+from framewatt.study.records import RunRecord
 from framewatt.study.study import PACKAGES
 
 
@@ -70,7 +71,7 @@ class Missing:
 
 def missing_of(
     plan: Mapping[str, Any],
-    records: Iterable[Mapping[str, Any]],
+    records: Iterable[RunRecord],
     environments: Iterable[Mapping[str, Any]],
     due: Mapping[str, str],
 ) -> Missing:
@@ -96,7 +97,7 @@ def missing_of(
     return Missing(len(planned), runs, refused, failed, plan["source"] == "files", merged)
 
 
-def _why(record: Mapping[str, Any] | None, due: str | None) -> str | None:
+def _why(record: RunRecord | None, due: str | None) -> str | None:
     if record is None:
         return "has no record"
     if not counts(record):
@@ -104,6 +105,6 @@ def _why(record: Mapping[str, Any] | None, due: str | None) -> str | None:
     return f"{due}; snakemake measures it again" if due else None
 
 
-def _acceptable(record: Mapping[str, Any] | None) -> bool:
+def _acceptable(record: RunRecord | None) -> bool:
     """Whether a retry could not help: the run had nothing to run, or was read from files."""
     return record is not None and (record["status"] == UNAVAILABLE or record.get("source") == "files")

@@ -46,7 +46,7 @@ def planned_runs(plan_path: str | Path, records: str | Iterable[str]) -> HeldRec
 
 def _planned(
     plan: Mapping[str, Any], plan_path: str | Path, records: str | Iterable[str]
-) -> Iterator[tuple[Path, dict[str, Any]]]:
+) -> Iterator[tuple[Path, RunRecord]]:
     planned = {run_name(entry): entry.get("job_sha256") for entry in plan["order"]}
     levels = {cell["id"]: {name: level for name, level in cell.items() if name != "id"} for cell in plan["cells"]}
     for path, record in records_of(plan, records):

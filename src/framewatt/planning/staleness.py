@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from framewatt.base.files import read_json
 from framewatt.planning.job_hash import idle_domains_sha256
@@ -17,6 +17,7 @@ from framewatt.runs.aside import Try, reasons_of, tries_of
 from framewatt.runs.predictions import NAME as PREDICTIONS
 from framewatt.runs.verdict import UNAVAILABLE
 from framewatt.study.cell import Cell
+from framewatt.study.records import RunRecord
 from framewatt.study.runtimes import ONNX_RUNTIME
 
 NOT_MADE, NOT_MEASURED = "not made", "not measured"
@@ -122,7 +123,7 @@ class Runs:
             cell = self._cells[cell_id]
             if record["status"] == UNAVAILABLE and cell.engine == ONNX_RUNTIME and cell.export in exports:
                 return "without an export, which is made again"
-            self._tries += tries_of(folder / "run.json", record)
+            self._tries += tries_of(folder / "run.json", cast("RunRecord", record))
             return self._changed(cell, planned_sha256, record)
         except (KeyError, TypeError):
             return "with a record that cannot be read"

@@ -71,7 +71,9 @@ def epochs_of(run: TracedRun) -> pd.DataFrame:
         repetition=record["repetition"],
         total_time=np.diff(edges_ns) * 1e-9,
         **{
-            column: [epoch["quality"].get(name, {}).get("value") for epoch in record["epochs"]]
+            column: [
+                epoch["quality"][name]["value"] if name in epoch["quality"] else None for epoch in record["epochs"]
+            ]
             for column, name in METRICS.items()
         },
         **_integrated(record),

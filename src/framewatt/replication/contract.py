@@ -11,6 +11,7 @@ from framewatt.base.files import read_json
 from framewatt.base.spreadsheet import read_csv
 from framewatt.planning.planned import planned_runs
 from framewatt.published.written import read_verdicts
+from framewatt.study.records import RunRecord
 from framewatt.tables.columns import Show, table_of, text_of
 from framewatt.tables.table import Table, significant
 
@@ -38,7 +39,7 @@ class Measured:
     resources: Path
     cells: Sequence[Mapping[str, Any]] = ()
     compared: Sequence[str] = ("runtime", "provider")
-    records: Collection[Mapping[str, Any]] = ()
+    records: Collection[RunRecord] = ()
     recounted: Mapping[str, float | None] = field(default_factory=dict)
 
 

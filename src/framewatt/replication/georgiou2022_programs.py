@@ -10,6 +10,7 @@ from framewatt.replication.contract import Measured
 from framewatt.replication.georgiou2022_accuracies import METRICS, accuracies
 from framewatt.replication.georgiou2022_runs import ENERGY, PAPER, PROGRAM, own_runs, places_of
 from framewatt.statistics.trends import spearman
+from framewatt.study.records import primary_window
 from framewatt.tables.columns import ESTIMATED, Show, number, table_of, text_of
 from framewatt.tables.table import Table, significant
 
@@ -70,7 +71,7 @@ def caches(measured: Measured) -> Table:
             key=lambda record: record["position"],
         )
         seconds = [float(record["windows"]["process"]["duration_s"]) for record in runs]
-        inside = [float(record["windows"][record["primary_window"]]["duration_s"]) for record in runs]
+        inside = [float(window["duration_s"]) for record in runs if (window := primary_window(record))]
         # Without blocks that differ there is no trend to speak of.
         rho, p = spearman(range(len(seconds)), seconds)
         flagged = sum(any(flag.startswith("caches:") for flag in record["flags"]) for record in runs)

@@ -18,6 +18,7 @@ from framewatt.published.georgiou2022_claims import FRAMEWORKS, PHASES, QUANTITI
 from framewatt.replication.contract import Measured
 from framewatt.runs.verdict import counts
 from framewatt.study.factors import shared
+from framewatt.study.records import primary_window
 from framewatt.workloads.registry import PARTS
 
 PAPER = "georgiou2022"
@@ -126,8 +127,10 @@ def own_runs(measured: Measured, places: Iterable[Place], of: str) -> pd.DataFra
     for record in measured.records:
         if record["cell_id"] in where and counts(record):
             place, framework = where[record["cell_id"]]
-            name = PROGRAM if of == PROGRAM else record["primary_window"]
-            window, count = record["windows"][name], record["units"]["count"]
+            window = record["windows"][PROGRAM] if of == PROGRAM else primary_window(record)
+            assert window is not None
+            assert record["units"] is not None
+            count = record["units"]["count"]
             units, per = (count, 1.0) if of == PROGRAM else (1, float(count or np.nan))
             head: dict[str, Any] = {"phase": place.phase, "model": place.model, "framework": framework}
             head |= {"repetition": record["repetition"], "cell": record["cell_id"], "units": units}

@@ -16,6 +16,7 @@ from framewatt.statistics.answers import answer
 from framewatt.statistics.machines import typed_rows
 from framewatt.statistics.selection import totals
 from framewatt.stopping.record import looks_of
+from framewatt.study.records import RunRecord, primary_witness
 from framewatt.study.study import PACKAGES
 from framewatt.tables.table import Table
 
@@ -38,9 +39,9 @@ class Witnessed:
     causes: Sequence[str] | None
 
 
-def witness_of(record: Mapping[str, Any]) -> Mapping[str, Any]:
+def witness_of(record: RunRecord) -> Mapping[str, Any]:
     """What the witness of a run saw in its primary window; empty where it had none."""
-    return (record["windows"].get(record["primary_window"]) or {}).get("witness") or {}
+    return primary_witness(record) or {}
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class Material:
     """
 
     plan: Mapping[str, Any]
-    records: Collection[Mapping[str, Any]]
+    records: Collection[RunRecord]
     idle: Mapping[str, Any]
     idle_after: Mapping[str, Any]
     models: Sequence[Mapping[str, Any]]

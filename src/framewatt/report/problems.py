@@ -185,7 +185,7 @@ def _disturbed_table(material: Material) -> Table:
         ]
         for record in material.records
         for causes in [list(witness_of(record).get("disturbed") or [])]
-        for first in [(record.get("first_try") or {}).get("disturbed", [])]
+        for first in [record["first_try"]["disturbed"] if "first_try" in record else []]
         if causes or first
     ]
     header = ["cell", "repetition", "disturbed by", "first try disturbed by"]

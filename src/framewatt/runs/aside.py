@@ -17,10 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from framewatt.base.files import sha256_of
-from framewatt.runs.job import RunJob
 from framewatt.runs.records import HeldRecords, read_run
 from framewatt.runs.verdict import counts
-from framewatt.study.records import primary_witness
+from framewatt.study.records import FirstTry, RunJob, RunRecord, primary_window, primary_witness
 from framewatt.witness.instrument import processors_allowed, quotas_of
 from framewatt.witness.judgement import (
     DISKS,
@@ -73,7 +72,7 @@ class Try:
     counts: bool
 
 
-def set_aside(records: Iterable[tuple[Path, Mapping[str, Any]]], settings: Mapping[str, Any]) -> HeldRecords:
+def set_aside(records: Iterable[tuple[Path, RunRecord]], settings: Mapping[str, Any]) -> HeldRecords:
     """Hold records, of which those that others disturbed too much no longer count and say why.
 
     A run's neighbours matter only if they are of its block or an earlier one: what is known after a block stays known.
@@ -86,7 +85,7 @@ def set_aside(records: Iterable[tuple[Path, Mapping[str, Any]]], settings: Mappi
         return HeldRecords.of(records)
     tries: list[Try] = []
 
-    def noted() -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    def noted() -> Iterator[tuple[Path, RunRecord]]:
         for path, record in records:
             tries.extend(tries_of(path, record))
             yield path, record
@@ -95,7 +94,7 @@ def set_aside(records: Iterable[tuple[Path, Mapping[str, Any]]], settings: Mappi
     return held.changed({path: _without(held[path], reason) for path, reason in reasons_of(tries).items()})
 
 
-def is_aside(record: Mapping[str, Any]) -> bool:
+def is_aside(record: RunRecord) -> bool:
     """Whether a record was set aside, and would count else."""
     return any(reason.startswith(ASIDE) for reason in record["reasons"])
 
@@ -121,16 +120,16 @@ def to_repeat(settings: Mapping[str, Any], witness: Mapping[str, Any] | None) ->
     return disturbance_of(settings) == REPEAT and bool((witness or {}).get("disturbed"))
 
 
-def after_load(record: Mapping[str, Any]) -> bool:
+def after_load(record: RunRecord) -> bool:
     """Whether others were busy just before a run, as the check before it says."""
     return any(finding["topic"] == "load" for finding in record["preflight"])
 
 
-def _without(record: Mapping[str, Any], reason: str) -> dict[str, Any]:
+def _without(record: RunRecord, reason: str) -> RunRecord:
     return {**record, "valid": False, "reasons": [*record["reasons"], ASIDE + reason]}
 
 
-def tries_of(path: Path, record: Mapping[str, Any]) -> Iterator[Try]:
+def tries_of(path: Path, record: RunRecord) -> Iterator[Try]:
     """The tries of a run that its record tells of; none where no chain says in which order it was measured."""
     chain = record.get("chain")
     if chain is None:
@@ -141,8 +140,7 @@ def tries_of(path: Path, record: Mapping[str, Any]) -> Iterator[Try]:
         by = too_much(first) if SHARES[0] in first else "; ".join(first["disturbed"])
         known = first.get("after_load", True)
         yield Try(path, place, first["sequence"], record["repetition"], by, first["attempt"], known, counts=False)
-    window = record["windows"].get(record["primary_window"]) or {}
-    by = too_much(window.get("witness"))
+    by = too_much(primary_witness(record))
     known = after_load(record)
     counted = counts(record)
     yield Try(path, place, chain["sequence"], record["repetition"], by, record["attempt"], known, counts=counted)
@@ -232,17 +230,22 @@ def wait_until_quiet(
     return False
 
 
-def _first_try_facts(record: Mapping[str, Any], path: Path) -> dict[str, Any]:
+def _first_try_facts(record: RunRecord, path: Path) -> FirstTry:
     """Facts about the first try, for the record of the second."""
-    primary = record["windows"].get(record["primary_window"]) or {}
-    witness = primary.get("witness") or {}
+    primary = primary_window(record)
+    witness = primary_witness(record)
+    assert primary is not None
+    assert witness is not None
     return {
         "attempt": record["attempt"],
         "sequence": record["chain"]["sequence"],
         "run_sha256": sha256_of(path),
-        "duration_s": primary.get("duration_s"),
-        "energy_gross_j": {name: one["energy_gross_j"] for name, one in primary.get("domains", {}).items()},
-        "disturbed": list(witness.get("disturbed") or []),
-        **{name: witness.get(name) for name in SHARES},
+        "duration_s": primary["duration_s"],
+        "energy_gross_j": {name: energy["energy_gross_j"] for name, energy in primary["domains"].items()},
+        "disturbed": list(witness["disturbed"] or []),
+        "others_share": witness["others_share"],
+        "steal_share": witness["steal_share"],
+        "memory_stall_share": witness["memory_stall_share"],
+        "io_stall_share": witness["io_stall_share"],
         "after_load": after_load(record),
     }

@@ -3,14 +3,16 @@
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, Final, Literal
 
 from framewatt.datasets.contract import Arrays
 from framewatt.study.load import CLOSED, rate_of
+from framewatt.study.records import Batches
 from framewatt.tasks.contract import TEST
 from framewatt.workloads.contract import Workload
 
-AHEAD, STREAMED = "ahead", "streamed"
+AHEAD: Final = "ahead"
+STREAMED: Final = "streamed"
 """How batches are made: before the window, so that it has no part in them; or within it."""
 
 PASSES = 1
@@ -59,7 +61,7 @@ class Supply:
             self._kept = list(self._workload.batches())
         return self._kept
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Batches:
         """Return how batches were made, for the run's record."""
         return {"made": self.made, "pass_b": self.pass_b}
 
@@ -73,7 +75,7 @@ def always_ahead(options: Mapping[str, Any]) -> bool:
     return options.get("client") == "node" or rate_of(options.get("load", CLOSED)) is not None
 
 
-def made(size_b: int, ahead_gb: float) -> str:
+def made(size_b: int, ahead_gb: float) -> Literal["ahead", "streamed"]:
     """How batches of a pass of so many bytes are made, where at most `ahead_gb` are made ahead."""
     return AHEAD if size_b <= ahead_gb * 1e9 else STREAMED
 

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from framewatt.energy.windows import SHORTEST_WINDOW_PERIODS
 from framewatt.host.machine import describe_machine, session_of
 from framewatt.meters.trace import Readings
 from framewatt.sampling.client import Sampler
+from framewatt.study.records import Calibration, IdlePower, Witness
 from framewatt.witness.window import witness_of, witnessed
 
 _LOOK_S = 1.0
@@ -22,7 +23,7 @@ _LOOK_S = 1.0
 _STEP_S = 0.25
 
 
-def wait_for_idle(sampler: Sampler, idle: Mapping[str, Any], band: float, timeout_s: float) -> bool:
+def wait_for_idle(sampler: Sampler, idle: Calibration, band: float, timeout_s: float) -> bool:
     """Wait until every metered domain draws at most idle power plus a band; returns False on timeout.
 
     Args:
@@ -41,7 +42,7 @@ def wait_for_idle(sampler: Sampler, idle: Mapping[str, Any], band: float, timeou
             return False
 
 
-def excess_over_idle(trace: Readings, idle: Mapping[str, Any]) -> float | None:
+def excess_over_idle(trace: Readings, idle: Calibration) -> float | None:
     """Excess of the last second's power over idle power, as a share, in the domain with the largest.
 
     None where unknown: there is no full second of readings yet, or no domain with idle power.
@@ -52,7 +53,8 @@ def excess_over_idle(trace: Readings, idle: Mapping[str, Any]) -> float | None:
     """
     shares = []
     for domain, index in energy_channels(trace.channels).items():
-        base = (idle["domains"].get(domain) or {}).get("mean_power_w")
+        calibrated = idle["domains"].get(domain)
+        base = calibrated["mean_power_w"] if calibrated else None
         time_ns, value = trace.read_channel(index)
         time_ns = time_ns[np.isfinite(value)]
         if not base:
@@ -67,7 +69,7 @@ def excess_over_idle(trace: Readings, idle: Mapping[str, Any]) -> float | None:
     return max(shares, default=None)
 
 
-def measure_idle(meters: Sequence[str], options: Mapping[str, Any], idle_s: float, trace_path: Path) -> dict[str, Any]:
+def measure_idle(meters: Sequence[str], options: Mapping[str, Any], idle_s: float, trace_path: Path) -> Calibration:
     """Measure idle power for `idle_s` seconds.
 
     Args:
@@ -107,7 +109,7 @@ def measure_idle(meters: Sequence[str], options: Mapping[str, Any], idle_s: floa
         "idle_s": idle_s,
         "duration_s": (end_ns - start_ns) * 1e-9,
         "domains": domains,
-        "witness": witnessed(witness_of(trace), [(start_ns, end_ns)]),
+        "witness": cast("Witness | None", witnessed(witness_of(trace), [(start_ns, end_ns)])),
         "sampler": summary,
         "machine": describe_machine(),
     }
@@ -152,7 +154,7 @@ def check_apart(own: Mapping[str, Any], others: Iterable[Mapping[str, Any]]) -> 
             )
 
 
-def idle_here(idle: Mapping[str, Any], node: str | None) -> dict[str, Any]:
+def idle_here(idle: Calibration, node: str | None) -> Calibration:
     """The calibration that a run is corrected by, made sure to be of the run's node and session.
 
     Args:
@@ -178,10 +180,10 @@ def idle_here(idle: Mapping[str, Any], node: str | None) -> dict[str, Any]:
             "idle power: found that of another machine, or of this one before it was booted; allowed: that of the "
             f"present boot of the machine that measures; mend: {mend}"
         )
-    return dict(idle)
+    return idle
 
 
-def _idle_of(trace: Readings, indices: Sequence[int], start_ns: int, end_ns: int) -> dict[str, Any]:
+def _idle_of(trace: Readings, indices: Sequence[int], start_ns: int, end_ns: int) -> IdlePower:
     """A domain's idle power, by the first of its accounts that is valid."""
     series = {index: trace.read_channel(index) for index in indices}
     found = {i: energy_of(trace.channels[i], *series[i], start_ns, end_ns) for i in indices}

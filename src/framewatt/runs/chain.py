@@ -20,6 +20,7 @@ from typing import Any, Self
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import sha256_of
 from framewatt.runs.predictions import NAME as PREDICTIONS
+from framewatt.study.records import Link
 
 NAME = "chain.jsonl"
 """Name of the file, beside the cells of `measure`."""
@@ -65,7 +66,7 @@ class Chain:
         self._file.close()
 
     @property
-    def link(self) -> dict[str, Any]:
+    def link(self) -> Link:
         """Number of the next entry, and the hash of the one before it."""
         last = hashlib.sha256(self._lines[-1]).hexdigest() if self._lines else FIRST
         return {"sequence": len(self._lines) + 1, "previous_sha256": last}

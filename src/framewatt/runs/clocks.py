@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from framewatt.host.machine import session_of
+from framewatt.study.records import RunRecord
 
 TOLERANCE_S = 0.5
 """Largest difference that reading two clocks in turn may cause on a busy machine; a leap second is more."""
@@ -60,7 +61,7 @@ def step_within(clock: Mapping[str, Any]) -> str | None:
     return f"{_moved(moved_s)} during the run: its times in UTC go by the clock at its start"
 
 
-def steps_between(records: Iterable[Mapping[str, Any]]) -> dict[tuple[str, int], str]:
+def steps_between(records: Iterable[RunRecord]) -> dict[tuple[str, int], str]:
     """Flags of runs where the clocks moved apart between the previous run and this one, by cell and repetition.
 
     Runs of different boots or machines share no monotonic clock, and imported runs have none.
@@ -87,7 +88,9 @@ def _moved(moved_s: float) -> str:
     return f"the wall clock was set by {moved_s:+.1f} s, or the machine slept,"
 
 
-def offset_s(record: Mapping[str, Any]) -> float:
-    """Offset of the wall clock to the monotonic one in this run, in seconds."""
-    since = datetime.fromisoformat(record["clock"]["utc"]) - datetime(1970, 1, 1, tzinfo=UTC)
-    return since.total_seconds() - float(record["clock"]["monotonic_ns"]) * 1e-9
+def offset_s(record: RunRecord) -> float:
+    """Return by how many seconds the wall clock is ahead of the monotonic clock in a run that has both."""
+    clock = record["clock"]
+    assert clock["utc"] is not None
+    since = datetime.fromisoformat(clock["utc"]) - datetime(1970, 1, 1, tzinfo=UTC)
+    return since.total_seconds() - float(clock["monotonic_ns"]) * 1e-9

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from framewatt.runs.events import Events, write_phases
+from framewatt.study.records import Latency
 from framewatt.tasks.contract import Step
 from framewatt.tasks.phases import needs_outputs, work_done
 from framewatt.tasks.quality import quality_of
@@ -47,7 +48,7 @@ class Served:
     sizes: tuple[int, ...]
     busy_ns: int
 
-    def latency(self, rate_per_s: float) -> dict[str, Any]:
+    def latency(self, rate_per_s: float) -> Latency:
         """The record's `latency`: quantiles over requests, and how the loop went.
 
         Args:

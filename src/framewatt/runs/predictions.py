@@ -6,14 +6,13 @@ The header holds the number of samples. Header and file size are checked on read
 import hashlib
 import os
 import stat
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from framewatt.base.errors import FramewattError
+from framewatt.study.records import Predictions
 
 NAME = "right.bits"
 """Name of the file."""
@@ -27,34 +26,36 @@ def as_bytes(right: Answers) -> bytes:
     return _head(right.size) + np.packbits(right).tobytes()
 
 
-def predictions_entry(right: Answers) -> dict[str, Any]:
+def predictions_entry(right: Answers) -> Predictions:
     """The file's entry in the run record: `samples`, how many of them are correct, and the file's SHA-256."""
     digest = hashlib.sha256(as_bytes(right)).hexdigest()
     return {"samples": int(right.size), "right": int(right.sum()), "sha256": digest}
 
 
-def read_right(path: Path, told: Mapping[str, Any]) -> Answers:
+def read_right(path: Path, recorded: Predictions) -> Answers:
     """Read the predictions of a run.
 
     Args:
         path: the file.
-        told: `predictions` of the run's record.
+        recorded: `predictions` of the run's record.
 
     Raises:
         FramewattError: the file is missing, is no plain file, or does not match the record.
     """
-    content = _content_of(path, len(_head(told["samples"])) + -(-told["samples"] // 8))
-    head = _head(told["samples"])
+    content = _content_of(path, len(_head(recorded["samples"])) + -(-recorded["samples"] // 8))
+    head = _head(recorded["samples"])
     if not content.startswith(head):
         raise FramewattError(f"{path}: found another beginning; allowed: {head.decode().strip()!r}")
-    if hashlib.sha256(content).hexdigest() != told["sha256"]:
+    if hashlib.sha256(content).hexdigest() != recorded["sha256"]:
         raise FramewattError(f"{path}: found other bits than its record was written with; allowed: those")
     bits = np.unpackbits(np.frombuffer(content, np.uint8, offset=len(head))).astype(bool)
-    right, rest = bits[: told["samples"]], bits[told["samples"] :]
+    right, rest = bits[: recorded["samples"]], bits[recorded["samples"] :]
     if rest.any():
-        raise FramewattError(f"{path}: found bits behind the last of {told['samples']} samples; allowed: none")
-    if int(right.sum()) != told["right"]:
-        raise FramewattError(f"{path}: found {int(right.sum())} right answers; allowed: {told['right']}, as recorded")
+        raise FramewattError(f"{path}: found bits behind the last of {recorded['samples']} samples; allowed: none")
+    if int(right.sum()) != recorded["right"]:
+        raise FramewattError(
+            f"{path}: found {int(right.sum())} right answers; allowed: {recorded['right']}, as recorded"
+        )
     return right
 
 

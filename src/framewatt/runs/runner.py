@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from framewatt import __version__
 from framewatt.base.ending import scratch_folder
@@ -25,7 +25,6 @@ from framewatt.runs.calibration import wait_for_idle
 from framewatt.runs.chain import MEASURED, Chain, hashes_of
 from framewatt.runs.chain import NAME as CHAIN
 from framewatt.runs.clocks import Instant
-from framewatt.runs.job import RunJob
 from framewatt.runs.predictions import NAME as PREDICTIONS
 from framewatt.runs.predictions import as_bytes, read_right
 from framewatt.runs.records import SCHEMA_VERSION, Clock, run_text, write_events
@@ -33,6 +32,7 @@ from framewatt.runs.verdict import OK, judge
 from framewatt.runs.work import EVENTS, RESULT, events_of, python_of, work
 from framewatt.sampling.client import Sampler
 from framewatt.study.profiled import MEASURE, is_measured
+from framewatt.study.records import Calibration, Event, RunJob, RunRecord, Window, WorkerResult
 
 _SETTLE_S = 0.05
 """Seconds sampled before and after the process, so that the trace covers every edge of its windows."""
@@ -72,7 +72,7 @@ class RunFiles:
 
 
 def measure(
-    job: RunJob, idle: Mapping[str, Any], environment: Mapping[str, Any], files: RunFiles, lock: MachineLock
+    job: RunJob, idle: Calibration, environment: Mapping[str, Any], files: RunFiles, lock: MachineLock
 ) -> str | None:
     """Measure one run and write its record, also where the workload fails.
 
@@ -133,7 +133,7 @@ def measure(
         "clock": {"monotonic_ns": began.monotonic_ns, "utc": began.utc, "moved_s": Instant.now().moved_s(began)},
     }
     record = _record(job, environment, idle, trace, events, outcome, result, {**around, "error": summary.get("error")})
-    record = Secrets.from_this_machine().redact_reasons(record)
+    record = cast("RunRecord", Secrets.from_this_machine().redact_reasons(record))
     clock = Clock(began.monotonic_ns, began.utc)
     _stamp(record["windows"], clock)
     write_trace(files.power, trace)
@@ -151,13 +151,13 @@ def _pass_over(job: Mapping[str, Any], environment: Mapping[str, Any], log: Path
 def _record(
     job: RunJob,
     environment: Mapping[str, Any],
-    idle: Mapping[str, Any],
+    idle: Calibration,
     trace: Trace,
-    events: list[dict[str, Any]],
+    events: list[Event],
     outcome: Outcome,
-    result: Mapping[str, Any] | None,
+    result: WorkerResult | None,
     around: dict[str, Any],
-) -> dict[str, Any]:
+) -> RunRecord:
     try:
         windows = windows_of(spans_of(events), trace, idle)
     except ValueError as error:
@@ -167,17 +167,17 @@ def _record(
     verdict = judge(job, outcome, result, primary, around)
     duration_s = primary["duration_s"] if primary else None
     units = result["units"] if result else None
-    told: Mapping[str, Any] = job
-    return {
+    fields: Mapping[str, Any] = job
+    record: dict[str, object] = {
         "schema_version": SCHEMA_VERSION,
         "framewatt_version": __version__,
         "purpose": MEASURE,
-        **{name: told[name] for name in ("study", "cell_id", "cell", "repetition")},
+        **{name: fields[name] for name in ("study", "cell_id", "cell", "repetition")},
         "block": job["repetition"],
         "position": job["position"],
-        **{name: told[name] for name in _OF_THE_TRY if name in told},
+        **{name: fields[name] for name in _OF_THE_TRY if name in fields},
         **asdict(verdict),
-        **{name: told[name] for name in ("device", "threads", "meters")},
+        **{name: fields[name] for name in ("device", "threads", "meters")},
         **{name: value for name, value in around.items() if name != "error"},
         "windows": windows,
         "primary_window": result["primary_window"] if result and primary else None,
@@ -191,9 +191,11 @@ def _record(
         "identity": {**job["identity"], "environment": _identity_of(environment)},
         "machine": describe_machine(),
     }
+    # Fields of job, verdict and surroundings get into the record by name; the schema is checked when it is written.
+    return cast("RunRecord", record)
 
 
-def _keep_predictions(result: Mapping[str, Any] | None, source: Path, place: Path) -> None:
+def _keep_predictions(result: WorkerResult | None, source: Path, place: Path) -> None:
     """Put the run's predictions beside its record, in place of those of an earlier attempt."""
     place.unlink(missing_ok=True)
     if result and "predictions" in result:
@@ -209,7 +211,7 @@ def _identity_of(environment: Mapping[str, Any]) -> dict[str, Any]:
     return {name: environment.get(name) for name in ("name", "mode", "lock_sha256", "image_sha256", "python_version")}
 
 
-def _keep(record: dict[str, Any], files: RunFiles) -> None:
+def _keep(record: RunRecord, files: RunFiles) -> None:
     """Write the record, after its entry in the study's chain is on the disk."""
     with Chain(files.chain) as chain:
         text = run_text({**record, "chain": chain.link}, files.record)
@@ -219,7 +221,7 @@ def _keep(record: dict[str, Any], files: RunFiles) -> None:
         write_text(files.record, text)
 
 
-def _stamp(windows: dict[str, Any], clock: Clock) -> None:
+def _stamp(windows: dict[str, Window], clock: Clock) -> None:
     """Add the wall-clock time of every edge."""
     for window in windows.values():
         window["start_utc"] = clock.utc(window["start_monotonic_ns"])

@@ -12,6 +12,7 @@ from framewatt.runs.caches import flags_of as flags_of_caches
 from framewatt.runs.clocks import step_within
 from framewatt.runs.levels import ignored, unconfirmed
 from framewatt.runs.variables import flags_of
+from framewatt.study.records import RunRecord
 from framewatt.tasks import METRICS
 from framewatt.tasks.quality import Quality, hints_of, primary_of, task_in
 from framewatt.witness.judgement import INVALID, disturbance_flags, disturbance_of, gpu_flags, heat_flags
@@ -46,7 +47,7 @@ class Verdict:
     flags: list[str]
 
 
-def counts(record: Mapping[str, Any]) -> bool:
+def counts(record: RunRecord) -> bool:
     """Whether a run counts: it took place, and the energy of its primary window is valid.
 
     Args:

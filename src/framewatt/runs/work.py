@@ -10,6 +10,7 @@ from framewatt.host.lock import MachineLock
 from framewatt.host.memory import heap_settings
 from framewatt.host.supervision import Outcome, supervise, thread_settings
 from framewatt.meters.gpus import GPU_ORDER
+from framewatt.study.records import Event
 
 EVENTS, RESULT = "events.jsonl", "result.json"
 """Names of what the worker writes."""
@@ -59,7 +60,7 @@ def work(
     return outcome
 
 
-def events_of(scratch: Path, outcome: Outcome) -> list[dict[str, Any]]:
+def events_of(scratch: Path, outcome: Outcome) -> list[Event]:
     """The worker's events between start and end of its process; a line cut short by a crash is left out.
 
     Args:

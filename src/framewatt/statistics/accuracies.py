@@ -7,7 +7,6 @@ import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +15,7 @@ from statsmodels.stats.proportion import tost_proportions_2indep
 
 from framewatt.runs.predictions import NAME, Answers, read_right
 from framewatt.runs.verdict import counts
+from framewatt.study.records import RunRecord
 from framewatt.study.runtimes import RUNTIMES
 
 OBJECTIVES = {"energy": "energy_per_sample_j", "latency": "latency_p95_s", "throughput": "time_per_sample_s"}
@@ -167,7 +167,7 @@ def equivalence(first: tuple[str, float], second: tuple[str, float], tested: Tes
     return Equivalence(p, f"by the size of a test set of {sizes[0]} samples")
 
 
-def read_test_sets(records: Mapping[Path, Mapping[str, Any]], own_models: Collection[str]) -> TestSets:
+def read_test_sets(records: Mapping[Path, RunRecord], own_models: Collection[str]) -> TestSets:
     """Read the predictions of the first run that counts of every cell; later runs have the same or equivalent weights.
 
     Args:

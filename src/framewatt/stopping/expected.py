@@ -10,13 +10,14 @@ from scipy.special import ndtri, stdtrit
 
 from framewatt.statistics.best_set import level_of
 from framewatt.statistics.stopping import critical_t, threshold_of
+from framewatt.study.records import RunRecord
 from framewatt.study.stopping_rule import Rule
 
 _PAUSE = 10
 """A block that took longer than this many times its runs was interrupted, and counts as long as its runs."""
 
 
-def minutes_after(records: Iterable[Mapping[str, Any]], blocks: int) -> list[float]:
+def minutes_after(records: Iterable[RunRecord], blocks: int) -> list[float]:
     """Minutes that the first 1, 2, ... blocks took together.
 
     A block takes from the start of its first run to the end of its last, so that what lies between runs counts; a pause

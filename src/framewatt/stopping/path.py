@@ -23,6 +23,7 @@ from framewatt.statistics.stopping import (
 )
 from framewatt.stopping.expected import minutes_after
 from framewatt.study.factors import AnyCell
+from framewatt.study.records import RunRecord
 from framewatt.study.stopping_rule import TIME, Rule, rule_of
 
 
@@ -91,7 +92,7 @@ class Path:
         return self.stopped and self.steps[-1].settled
 
 
-def path_of(cells: Iterable[AnyCell], settings: Mapping[str, Any], records: Collection[Mapping[str, Any]]) -> Path:
+def path_of(cells: Iterable[AnyCell], settings: Mapping[str, Any], records: Collection[RunRecord]) -> Path:
     """What a study knows after each of its blocks, up to the one after which it stops.
 
     A run that failed or is invalid does not count, nor does its block for its cell; a cell without a run that counts is
@@ -167,7 +168,7 @@ def _unless_lost(group: GroupAfter, aside: Mapping[str, Collection[int]], blocks
 
 
 def _logarithms(
-    rule: Rule, cells: Sequence[AnyCell], records: Collection[Mapping[str, Any]], scope: Scope
+    rule: Rule, cells: Sequence[AnyCell], records: Collection[RunRecord], scope: Scope
 ) -> tuple[int, dict[str, Values], dict[str, list[int]]]:
     """Number of blocks, and by cell the logarithm of its cost in each, NaN where none counts, and blocks set aside."""
     frame = runs_frame(records, scope=scope)

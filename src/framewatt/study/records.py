@@ -333,11 +333,15 @@ class Workload(TypedDict, total=False):
 
 
 class Machine(TypedDict, total=False):
-    """Hardware and operating system, without names that identify the owner."""
+    """Hardware and operating system, without names that identify the owner, see host.machine."""
 
     id: str | None
     session: str
     fingerprint: str
+    cpu_model: Any
+    processors: Any
+    memory_b: Any
+    gpus: Any
 
 
 class Finding(TypedDict):
@@ -373,7 +377,7 @@ class RunRecord(TypedDict):
     ]
     study: str
     cell_id: str
-    cell: Annotated[dict[str, Level], UNCHECKED, "Factor levels by name."]
+    cell: Annotated[dict[str, Any], "Factor levels by name."]
     repetition: Positive
     block: Positive
     position: Annotated[Positive, "Place in the planned order, counted over the study."]
@@ -519,6 +523,189 @@ class MergedRecord(RunRecord):
     """The record of a run of one machine, as a run of a merged study."""
 
     of: RunOfMachine
+
+
+class Event(TypedDict):
+    """An edge of a window, as the measured process writes it."""
+
+    window: str
+    edge: Literal["start", "end"]
+    monotonic_ns: int
+
+
+class WorkerResult(TypedDict):
+    """What a worker reports at its end (result.json of its scratch folder)."""
+
+    primary_window: str
+    units: Units
+    latency: Latency | None
+    quality: Quality
+    epochs: list[Epoch]
+    workload: Workload
+    phases: NotRequired[dict[str, Units]]
+    batches: NotRequired[Batches]
+    predictions: NotRequired[Predictions]
+
+
+class IdleSpread(TypedDict):
+    """Standard deviation of the mean power over spans of idle time."""
+
+    span_s: float
+    spans: int
+    sd_power_w: float
+
+
+class IdlePower(TypedDict):
+    """Idle power of one domain; a study of logs states `mean_power_w` and `sd_power_w` alone."""
+
+    mean_power_w: float | None
+    sd_power_w: float | None
+    spreads: NotRequired[list[IdleSpread]]
+    instrument: NotRequired[str]
+    source: NotRequired[str]
+    estimated: NotRequired[bool]
+    valid: NotRequired[bool]
+    reasons: NotRequired[list[str]]
+
+
+class Calibration(TypedDict):
+    """Idle power of a machine, and what its meters show of known loads (calibrate/idle.json, idle_after.json).
+
+    `node` and `booted_s` are of a node of a cluster. Calibrations after the runs have no `characterisation`.
+    """
+
+    meters: list[str]
+    idle_s: float
+    duration_s: float
+    domains: dict[str, IdlePower]
+    witness: Witness | None
+    sampler: dict[str, Any]
+    machine: dict[str, Any]
+    characterisation: NotRequired[dict[str, Any]]
+    node: NotRequired[str]
+    booted_s: NotRequired[float | None]
+    job_sha256: NotRequired[str]
+    lock: NotRequired[Lock]
+
+
+class PlannedRun(TypedDict):
+    """A run in the order of a plan.
+
+    `of` and `at` are its cell and repetition in the plan of the machine that measured it, in a merged study.
+    """
+
+    cell: str
+    repetition: int
+    position: NotRequired[int]
+    node: NotRequired[str]
+    of: NotRequired[str]
+    at: NotRequired[int]
+    job_sha256: NotRequired[str | None]
+
+
+class UnsupportedCell(TypedDict):
+    """A cell that cannot run."""
+
+    cell: str
+    reason: str
+
+
+class PlannedLeftOut(TypedDict):
+    """A run in logs that the study leaves out."""
+
+    cell: str
+    repetition: int
+    files: list[str]
+    reason: str
+
+
+class Plan(TypedDict):
+    """What a study will measure or read, in which order, and what it leaves out and why (plan/plan.json).
+
+    `stopping`, `absent` and `sources` are of a study that measures, `blocks` of a merged study. Each of `cells` has its
+    name as `id`, and a level of every factor.
+    """
+
+    study: str
+    title: str
+    description: str
+    source: Literal["measure", "files", "packages"]
+    device: str
+    threads: int | None
+    repetitions: int
+    blocks: NotRequired[dict[str, int]]
+    stopping: NotRequired[dict[str, Any]]
+    absent: NotRequired[dict[str, str]]
+    sources: NotRequired[dict[str, Any]]
+    order: list[PlannedRun]
+    left_out: list[PlannedLeftOut]
+    seed: int
+    cells: list[dict[str, Any]]
+    excluded: list[str]
+    unsupported: list[UnsupportedCell]
+    cells_without_runs: list[str]
+    significance: dict[str, Any]
+    settings: dict[str, Any]
+
+
+class PlannedJob(TypedDict):
+    """A measured run, as its plan has it: the parameter of rule measure, see planning.jobs.measure_job.
+
+    `batch_size` is in samples a step. `window` has `warm_up_batches`, `minimum_s` and perhaps `passes` of inference,
+    and is empty for training; `training` has `epochs`, `learning_rate` and so on, and is empty for inference.
+    `weights` is how weights are made; None for training. `options` are levels of options other than their defaults,
+    `disturbance` is the policy for disturbed runs. `own` is an own model's file and factory, `outputs` names the
+    outputs of an own ONNX file that are answers, `classes` how that file counts classes.
+    """
+
+    purpose: str
+    study: str
+    cell_id: str
+    cell: dict[str, Any]
+    phase: str
+    engine: str
+    model: str
+    provider: str
+    batch_size: int
+    repetition: int
+    attempt: int
+    job_sha256: NotRequired[str]
+    device: str
+    threads: int
+    seed: int
+    instruments: dict[str, Any]
+    cool_down: dict[str, Any]
+    preflight: dict[str, Any]
+    timeout_s: float
+    window: dict[str, Any]
+    training: dict[str, Any]
+    weights: str | None
+    options: NotRequired[dict[str, Level]]
+    disturbance: NotRequired[str]
+    own: NotRequired[dict[str, str]]
+    outputs: NotRequired[dict[str, str]]
+    classes: NotRequired[str]
+    node: NotRequired[str]
+
+
+class RunJob(PlannedJob):
+    """A planned job, with what is known only where the run takes place.
+
+    `data` and `artefact` are paths of the data's arrays and of the weights or exported model. `missing` is why the run
+    cannot take place, and `repeat` whether a retry could succeed then. `first_try` and `was_aside` are of a run that is
+    repeated, `waited_s` are the seconds that the machine was given to become quiet.
+    """
+
+    position: int
+    data: str
+    artefact: str | None
+    missing: str | None
+    repeat: bool
+    identity: dict[str, Any]
+    meters: list[str]
+    first_try: NotRequired[FirstTry]
+    waited_s: NotRequired[float]
+    was_aside: NotRequired[bool]
 
 
 def primary_window(record: RunRecord) -> Window | None:

@@ -13,6 +13,7 @@ from framewatt.base.files import read_json, write_text
 from framewatt.base.terminal import passing
 from framewatt.report.live import FINISHED, RUNNING, STOPPED, SoFar, Standing, live_page, worth
 from framewatt.runs.verdict import FAILED, UNAVAILABLE
+from framewatt.study.records import RunRecord
 from framewatt.workflow.progress import INVALID, Progress, rest_line
 from framewatt.workflow.terminal import PAGE, page_shows_running
 
@@ -43,7 +44,7 @@ class Live:
         self._measured = False
         self._blocks = 0
         self._frame: Any = None
-        self._last_block: Mapping[Path, Mapping[str, Any]] = {}
+        self._last_block: Mapping[Path, RunRecord] = {}
         self._so_far = SoFar()
         self._told: set[str] = set()
 

@@ -166,8 +166,12 @@ class Opened:
         Runs that others disturbed too much do not count, as in frames.
         """
         levels = {cell["id"]: {name: cell[name] for name in cell if name != "id"} for cell in self.plan["cells"]}
-        records = ((run.path / "run.json", {**record, "cell": levels[run.cell]}) for run, record in self.records)
-        return set_aside(records, self.plan["settings"])
+
+        def records() -> Iterator[tuple[Path, RunRecord]]:
+            for run, record in self.records:
+                yield run.path / "run.json", {**record, "cell": levels[run.cell]}
+
+        return set_aside(records(), self.plan["settings"])
 
     def idle_of(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
         """The idle power that a run was compared with: that of its machine, or what a study of files states.

@@ -16,6 +16,7 @@ from framewatt.package.verification.opened import Opened, RunFolder
 from framewatt.package.verification.reading import some
 from framewatt.runs.chain import FIRST, FOUND, LEFT_OUT, MEASURED, NAME, hashes_of
 from framewatt.runs.clocks import offset_s
+from framewatt.study.records import RunRecord
 from framewatt.study.study import FileStudy, MeasuredStudy
 
 _LARGEST_B = 2**26
@@ -223,7 +224,7 @@ class _Timed:
     moved_s: float
 
     @classmethod
-    def of(cls, where: str, record: Mapping[str, Any]) -> Self:
+    def of(cls, where: str, record: RunRecord) -> Self:
         """Of a record that has a window of its process."""
         window, clock = record["windows"]["process"], record["clock"]
         return cls(
