@@ -7,8 +7,7 @@ import numpy as np
 
 from framewatt.datasets import make_arrays
 from framewatt.datasets.contract import Arrays
-from framewatt.prepare.examples import keep_examples
-from framewatt.prepare.examples_file import NAME, read_examples
+from framewatt.prepare.examples import NAME, keep_examples, read_examples
 from framewatt.tasks import task_of
 from framewatt.tasks.boxes import BOX, MASK
 from framewatt.tasks.quality import quality_of

@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 import tf2onnx
 
-from framewatt.prepare.exporters import search  # noqa: F401  # tells tf2onnx of the operator
+import framewatt.prepare.exporters.tensorflow  # noqa: F401  # registers the operator in tf2onnx
 
 given, model, found = sys.argv[1:]
 with np.load(given) as content:

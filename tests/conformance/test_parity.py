@@ -9,8 +9,8 @@ from stages import run_stage
 
 from framewatt.datasets import make_arrays
 from framewatt.datasets.storing import save_arrays
+from framewatt.prepare.parity import GENTLE
 from framewatt.prepare.parity_sheet import DIFFERENT, RECORD, SAME
-from framewatt.prepare.parity_steps import GENTLE
 from framewatt.study.cell import environment_of
 from framewatt.workloads.families import resnet_v15
 

@@ -13,7 +13,7 @@ from package_factory import study_of
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.record import record_of
 from framewatt.package.verification.descriptions import problems_of
-from framewatt.prepare.examples_file import Examples
+from framewatt.prepare.examples import Examples
 
 MODEL = "mask_rcnn_small-synthetic-shapes-masks-torch"
 TRAIN = "results/trial/train/resnet50-digits-torch"

@@ -16,8 +16,7 @@ from framewatt.base.files import read_json, sha256_of, sha256_of_files, write_js
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.storing import save_arrays
 from framewatt.prepare import training
-from framewatt.prepare.examples import LARGEST, NOT_PASSED_ON, keep_examples
-from framewatt.prepare.examples_file import NAME, Examples, read_examples
+from framewatt.prepare.examples import LARGEST, NAME, NOT_PASSED_ON, Examples, keep_examples, read_examples
 from framewatt.tasks import task_of
 
 

@@ -33,21 +33,23 @@ def test_another_file_whose_hash_begins_alike_is_refused(colliding: tuple[Path, 
     known = {path.name: hashlib.sha256(path.read_bytes()).hexdigest()}
     assert trusted(path, digits, known)["sha256_is"] == "known"
     path.write_bytes(other)
-    with pytest.raises(FramewattError, match=rf"found SHA-256 {digits}.*; allowed: {known[path.name]}; delete"):
+    with pytest.raises(FramewattError, match=rf"its SHA-256 is {digits}.*, and should be {known[path.name]}\. Delete"):
         trusted(path, digits, known)
 
 
-def test_a_hash_is_learnt_told_and_compared(
+def test_a_hash_is_recorded_printed_and_compared(
     colliding: tuple[Path, bytes, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     path, other, digits = colliding
     whole = hashlib.sha256(path.read_bytes()).hexdigest()
     assert trusted(path, digits, {}) == {"file": path.name, "sha256": whole, "sha256_is": "learnt now"}
-    assert f"learnt its SHA-256 {whole}; compare it with another source" in capsys.readouterr().out
+    assert f"recorded its SHA-256 {whole}. Compare it with another source" in capsys.readouterr().out
     assert trusted(path, digits, {})["sha256_is"] == "as learnt"
     path.unlink()
     path.write_bytes(other)
-    with pytest.raises(FramewattError, match=rf"allowed: {whole}, as {LEARNT} beside it has learnt; delete the file"):
+    with pytest.raises(
+        FramewattError, match=rf"should be {whole} as .*{LEARNT} recorded at its first use\. Delete the file"
+    ):
         trusted(path, digits, {})
 
 
@@ -60,7 +62,7 @@ def test_what_is_learnt_of_one_file_says_nothing_of_others(tmp_path: Path) -> No
 
 def test_the_digits_that_a_zoo_publishes_hold_too(tmp_path: Path) -> None:
     path, _, _ = offered(tmp_path, b"one")
-    with pytest.raises(FramewattError, match=r"found SHA-256 .*; allowed: 00000000\.\.\.; delete the file"):
+    with pytest.raises(FramewattError, match=r"its SHA-256 is .*, and should be 00000000\.\.\.\. Delete the file"):
         trusted(path, "00000000", {})
     assert not (tmp_path / LEARNT).exists()
 

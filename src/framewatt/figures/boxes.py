@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from framewatt.datasets.masks import decode
 from framewatt.figures.layout import renderer_of, settle
 from framewatt.figures.style import NOTE_COLOUR
-from framewatt.prepare.examples_file import Thing
+from framewatt.prepare.examples import Thing
 
 _COLOURS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 """Okabe and Ito's palette without its yellow, which no white ground carries."""

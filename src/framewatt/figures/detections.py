@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from framewatt.figures import boxes, notes, style
-from framewatt.prepare.examples_file import Example, Examples, Thing
+from framewatt.prepare.examples import Example, Examples, Thing
 from framewatt.study.runtimes import FRAMEWORKS
 from framewatt.tasks import METRICS
 from framewatt.tasks.quality import primary_of

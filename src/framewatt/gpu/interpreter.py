@@ -6,25 +6,16 @@ from typing import Any
 
 from framewatt.meters.gpus import gpus_of, visible_gpus
 from framewatt.planning.needed import Absent
+from framewatt.workloads.registry import engine_facts
 
-LIBRARIES = {
-    "torch": ("torch",),
-    "torchvision": ("torchvision",),
-    "transformers": ("transformers",),
-    "tensorflow": ("tensorflow", "tensorflow-gpu", "tf-nightly"),
-    "keras": ("keras",),
-    "tf2onnx": ("tf2onnx",),
-    "mxnet": ("mxnet", "mxnet-cu112"),
-    "onnx": ("onnx",),
-    "onnxscript": ("onnxscript",),
-    "onnxruntime": ("onnxruntime-gpu", "onnxruntime"),
-    "jax": ("jax",),
-    "tensorrt": ("tensorrt",),
+_WITHOUT_ENGINE = {"jax": ("jax",)}
+"""Libraries that framewatt cannot measure yet, and that readers expect in the table."""
+
+LIBRARIES: dict[str, tuple[str, ...]] = {
+    **{module: names for engine in engine_facts("LIBRARIES").values() for module, names in engine.items()},
+    **_WITHOUT_ENGINE,
 }
-"""Modules that studies use, or that readers expect to, and the distributions that bring them."""
-
-_WITHOUT_ENGINE = ("jax",)
-"""Libraries that framewatt cannot measure yet."""
+"""Modules that studies use, or that readers expect to, and the distributions that may bring them."""
 
 
 @dataclass(frozen=True)

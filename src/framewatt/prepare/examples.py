@@ -1,29 +1,183 @@
-"""Examples of what a detector's weights find: the first test images, what there is on them, and what was found.
+"""Examples of what a detector's weights detect: the first test images, their objects, and the detections.
 
-A person looks at them (figures/detections.py); two images prove nothing, and no number is made of them. They are kept
-beside the weights when these have been made, since no run keeps its detections.
+A person looks at them (figures/detections.py); two images prove nothing, and no number is computed from them. They are
+stored next to the weights when these are trained, since no run stores its detections. The file may come from anybody,
+so that the reader trusts nothing in it.
 """
 
+import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from framewatt.base.files import sha256_of, write_json
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import parse_json, sha256_of, write_json
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.masks import encode
 from framewatt.datasets.objects import Objects
-from framewatt.prepare.examples_file import CHANNELS, IMAGES, NAME
 from framewatt.tasks.boxes import BOX, MASK, MOST, paste_mask
 from framewatt.tasks.contract import Outputs, Task
+
+NAME = "examples.json"
+"""The file, beside the weights."""
+
+IMAGES = 2
+"""Of the test set, the first ones."""
+
+CHANNELS = (1, 3)
+"""Of an image whose pixels may be kept."""
+
+_LONGEST_SIDE = 4096
+"""Of images in pixels: a mask of more would fill the memory."""
 
 LARGEST = 512
 """Longest side of an image, in pixels, whose pixels are kept: the file is to stay small."""
 
 NOT_PASSED_ON = "the data set is no synthetic one, and its licence may not allow to pass on its images"
 """Why there are no pixels of photographs."""
+
+
+@dataclass(frozen=True)
+class Thing:
+    """An object, or a detection.
+
+    Attributes:
+        box: left, top, right, bottom, in pixels.
+        kind: its class.
+        runs: of its mask on the image, see datasets.masks; None where the task has no masks.
+        score: of a detection, from 0 to 1; None of an object.
+        crowd: whether an object is many in one.
+    """
+
+    box: tuple[float, float, float, float]
+    kind: int
+    runs: NDArray[np.int64] | None
+    score: float | None = None
+    crowd: bool = False
+
+
+@dataclass(frozen=True)
+class Example:
+    """An image.
+
+    Attributes:
+        pixels: shape (height, width, 1 or 3), uint8; None where they are not kept.
+        objects: what there is.
+        found: how many detections there are in all.
+        detections: those of the highest scores, in that order, as many of them as count.
+    """
+
+    pixels: NDArray[np.uint8] | None
+    objects: tuple[Thing, ...]
+    found: int
+    detections: tuple[Thing, ...]
+
+
+@dataclass(frozen=True)
+class Examples:
+    """What is kept of a model's weights.
+
+    Attributes:
+        size: (height, width) of the images.
+        class_names: words of the classes, where the data set has them, else None.
+        images: the first ones of the test set.
+        without_pixels: why images have no pixels; None where they have.
+    """
+
+    size: tuple[int, int]
+    class_names: tuple[str, ...] | None
+    images: tuple[Example, ...]
+    without_pixels: str | None
+
+    @property
+    def scene(self) -> tuple[Any, ...]:
+        """All but the detections: equal where two models saw the same images."""
+        return (
+            *(self.size, self.class_names),
+            *(None if image.pixels is None else image.pixels.tobytes() for image in self.images),
+            *((one.box, one.kind, one.crowd, _bytes(one.runs)) for image in self.images for one in image.objects),
+            *(len(image.objects) for image in self.images),
+        )
+
+
+def read_examples(path: Path, told: Mapping[str, Any]) -> Examples:
+    """Read the examples of some weights.
+
+    Args:
+        path: the file.
+        told: `examples` of the record of the weights.
+
+    Raises:
+        FramewattError: the file is missing, is another one than the record tells of, or holds no examples.
+    """
+    if not path.is_file():
+        raise FramewattError(f"{path}: found no file; allowed: that of which the record of the weights tells")
+    if sha256_of(path) != told["sha256"]:
+        raise FramewattError(f"{path}: found other examples than its record was written with; allowed: those")
+    try:
+        found = _examples_in(parse_json(path.read_text(encoding="utf-8")))
+        if len(found.images) != told["images"]:
+            raise ValueError(f"{len(found.images)} images, the record tells of {told['images']}")
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
+        raise FramewattError(f"{path}: found no examples: {error!s:.200}; allowed: as framewatt writes them") from error
+    return found
+
+
+def _bytes(runs: NDArray[np.int64] | None) -> bytes | None:
+    return None if runs is None else runs.tobytes()
+
+
+def _examples_in(content: Mapping[str, Any]) -> Examples:
+    size = tuple(_whole(side, 1, _LONGEST_SIDE) for side in content["size"])
+    names, reason = content["class_names"], content["without_pixels"]
+    if len(size) != 2 or not (names is None or all(isinstance(name, str) for name in names)):
+        raise ValueError("no size of two sides, or names of classes that are no texts")
+    images = tuple(_example_in(image, (size[0], size[1])) for image in content["images"])
+    if len(images) > IMAGES or any((image.pixels is None) != isinstance(reason, str) for image in images):
+        raise ValueError("too many images, or pixels beside a reason why there are none")
+    return Examples((size[0], size[1]), None if names is None else tuple(names), images, reason)
+
+
+def _example_in(image: Mapping[str, Any], size: tuple[int, int]) -> Example:
+    pixels = None
+    if image["pixels"] is not None:
+        values = np.frombuffer(bytes.fromhex(image["pixels"]), np.uint8)
+        channels = len(values) // math.prod(size)
+        if channels not in CHANNELS:
+            raise ValueError(f"{len(values)} values of an image of {size[0]} x {size[1]} pixels")
+        pixels = values.reshape(*size, channels)
+    objects = tuple(_thing_in(one, size) for one in image["objects"])
+    detections = tuple(_thing_in(one, size) for one in image["detections"])
+    scores = [one.score for one in detections if one.score is not None]
+    if any(one.score is not None for one in objects) or len(scores) < len(detections):
+        raise ValueError("an object with a score, or a detection without one")
+    found = _whole(image["found"], 0)
+    if len(detections) != min(found, MOST) or sorted(scores, reverse=True) != scores:
+        raise ValueError(f"{len(detections)} detections of {found}, or not those of the highest scores first")
+    return Example(pixels, objects, found, detections)
+
+
+def _thing_in(one: Mapping[str, Any], size: tuple[int, int]) -> Thing:
+    left, top, right, bottom = (float(edge) for edge in one["box"])
+    score = None if one.get("score") is None else float(one["score"])
+    if right < left or bottom < top or not (score is None or 0 <= score <= 1):
+        raise ValueError("a box that ends before it begins, or a score that is not from 0 to 1")
+    runs = None
+    if one["mask"] is not None:
+        runs = np.array([_whole(run, 0) for run in one["mask"]], np.int64)
+        if runs.sum() != math.prod(size):
+            raise ValueError(f"a mask of {runs.sum()} pixels")
+    return Thing((left, top, right, bottom), _whole(one["class"], 0), runs, score, one.get("crowd") is True)
+
+
+def _whole(value: Any, least: int, most: int = 2**31) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+        raise ValueError(f"{value!r:.40}, where a whole number of {least} or more is allowed")
+    return value
 
 
 def keep_examples(folder: Path, outputs: Outputs, task: Task, data: Arrays) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from framewatt.runs.events import Events, is_primary
 from framewatt.tasks.contract import Step
 from framewatt.tasks.phases import without_marks
 from framewatt.workloads.contract import Workload
-from framewatt.workloads.profilers import VARIABLES, Profiler, Spans, make_profiler
+from framewatt.workloads.profilers import Profiler, Spans, make_profiler, profiler_variables
 
 LONGEST_S = 10.0
 """Seconds from the start of the first primary window that are recorded; a profiler keeps all of them in memory."""
@@ -122,7 +122,7 @@ def main(job_path: str) -> None:
     """Run the job as the worker does; write the spans to `job["spans"]`, and of how much work they are beside them."""
     job = read_json(Path(job_path))
     # Libraries read these when the engine is imported.
-    os.environ.update(VARIABLES.get(job["engine"], {}))
+    os.environ.update(profiler_variables(job["engine"]))
     with tempfile.TemporaryDirectory() as scratch:
         recorded = Recording(job, Path(scratch))
         worker.main(job_path, recorded.events, recorded.watch)

@@ -29,7 +29,7 @@ def fairness(models: Iterable[Mapping[str, Any]], exports: Iterable[Mapping[str,
     """One row per model and framework: size, work, input, weights and the parts by which zoos differ.
 
     Facts of structure are read from the built model (see `framewatt.workloads.inspection`), operations are counted in
-    its export (see `framewatt.prepare.exporters.flops`), or by the framework itself where there is none that runs.
+    its export (see `framewatt.prepare.exporters.check`), or by the framework itself where there is none that runs.
 
     Args:
         models: records of the rule train, each with `model`, the name of its folder, and of `models_of_runs`.

@@ -10,8 +10,8 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json
 from framewatt.base.spreadsheet import read_csv
 from framewatt.planning.planned import planned_runs
-from framewatt.prepare.examples_file import NAME as EXAMPLES
-from framewatt.prepare.examples_file import Examples, read_examples
+from framewatt.prepare.examples import NAME as EXAMPLES
+from framewatt.prepare.examples import Examples, read_examples
 from framewatt.prepare.exporters.contract import CHECK_RECORD
 from framewatt.prepare.parity_sheet import RECORD as PARITY_RECORD
 from framewatt.prepare.training import RECORD as TRAIN_RECORD

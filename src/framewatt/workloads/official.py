@@ -1,4 +1,4 @@
-"""Checks files of official weights by their full SHA-256, or by the one that they had when first used here."""
+"""Check files of official weights by their full SHA-256, or by the one that they had at their first use here."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,17 +12,17 @@ KNOWN = {
     "resnet101-63fe2227.pth": "63fe2227b86e8f1f2063f43a75c84d195911b6a0eace650907dd3dc62dd49a0a",
     "resnet152-394f9c45.pth": "394f9c45966e3651a89bbb78a48410a6755854ce4a5ab64927cf1c7247f85e58",
 }
-"""torchvision publishes only eight digits. The full hashes begin with these and are taken from public projects that use
+"""torchvision publishes only eight digits. The full hashes start with these and are taken from public projects that use
 the files; two to nine projects agree on each. They were not computed from a file here."""
 
 LEARNT = "sha256-at-first-use.json"
-"""File beside the weights with the hashes learnt at first use."""
+"""File next to the weights with the hashes recorded at their first use."""
 
 PUBLISHED, FIRST, AGAIN = "known", "learnt now", "as learnt"
 
 
 def trusted(path: Path, prefix: str, known: Mapping[str, str] = KNOWN) -> dict[str, str]:
-    """Check a file of official weights by its SHA-256; a hash that is not known yet is learnt, and said so.
+    """Check a file of official weights by its SHA-256; a hash that is not known yet is recorded and printed.
 
     Args:
         path: the file.
@@ -33,23 +33,26 @@ def trusted(path: Path, prefix: str, known: Mapping[str, str] = KNOWN) -> dict[s
         `file`, `sha256`, and `sha256_is`: known, learnt now, or as learnt.
 
     Raises:
-        FramewattError: it is another file.
+        FramewattError: the file has another SHA-256.
     """
-    found = sha256_of(path)
-    learnt_path = path.with_name(LEARNT)
-    learnt: dict[str, str] = read_json(learnt_path) if learnt_path.exists() else {}
-    whole = known.get(path.name)
-    kind = PUBLISHED if whole else AGAIN
-    whole = whole or learnt.get(path.name)
-    if not found.startswith(prefix) or (whole and found != whole):
+    sha256 = sha256_of(path)
+    record = path.with_name(LEARNT)
+    recorded: dict[str, str] = read_json(record) if record.exists() else {}
+    expected, kind = known.get(path.name), PUBLISHED
+    if expected is None:
+        expected, kind = recorded.get(path.name), AGAIN
+    if not sha256.startswith(prefix) or (expected and sha256 != expected):
+        source = f" as {record} recorded at its first use" if kind == AGAIN and expected else ""
         raise FramewattError(
-            f"{path}: found SHA-256 {found}; allowed: {whole or f'{prefix}...'}"
-            f"{f', as {LEARNT} beside it has learnt' if kind == AGAIN and whole else ''}; delete the file, or mend it"
+            f"{path}: its SHA-256 is {sha256}, and should be {expected or f'{prefix}...'}{source}. Delete the file, so "
+            "that it is downloaded again."
         )
-    if not whole:
+    if not expected:
         kind = FIRST
-        write_json(learnt_path, {**learnt, path.name: found})
+        write_json(record, {**recorded, path.name: sha256})
         print(
-            f"{path.name}: learnt its SHA-256 {found}; compare it with another source; others are refused", flush=True
+            f"{path.name}: recorded its SHA-256 {sha256}. Compare it with another source: from now on, a file with "
+            "another hash is refused.",
+            flush=True,
         )
-    return {"file": path.name, "sha256": found, "sha256_is": kind}
+    return {"file": path.name, "sha256": sha256, "sha256_is": kind}

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from framewatt.base.errors import FramewattError
 from framewatt.workloads.contract import Workload
+from framewatt.workloads.registry import engine_facts
 
 STEP = "framewatt.step"
 """Name of the span that every step of a recorded run lies in, by which the profiler's clock is found."""
@@ -21,13 +22,8 @@ ON_HOST, UNKNOWN = -2, -1
 """Origins of spans on the host, and of those on a GPU of which the profiler does not tell what launched them."""
 
 
-VARIABLES = {"mxnet": {"MXNET_EXEC_BULK_EXEC_INFERENCE": "0", "MXNET_EXEC_BULK_EXEC_TRAIN": "0"}}
-"""By engine, variables under which its profiler shows single operators: MXNet would run, and show, them in bulk."""
-
-
-HOST_READS = ("aten::_local_scalar_dense", "aten::nonzero")
-"""Operators of PyTorch in which the host waits for a number of the device: `item()`, `float()` and an `if` call the
-first, masks as indices the second, whose answer's size is not known before."""
+HOST_READS: tuple[str, ...] = tuple(name for names in engine_facts("HOST_READS").values() for name in names)
+"""Operators in which the host waits for a number of the device."""
 
 LONGEST = 300
 """Characters of a name or of shapes that are kept."""
@@ -66,6 +62,11 @@ class Profiler(Protocol):
 
     def stop(self) -> list[Span]:
         """End, and all spans since the start; those named STEP are the steps, in their order."""
+
+
+def profiler_variables(engine: str) -> dict[str, str]:
+    """Return the environment variables that an engine's profiler needs, to be set before the engine is imported."""
+    return dict(engine_facts("PROFILER_VARIABLES").get(engine, {}))
 
 
 def make_profiler(engine: str, workload: Workload, scratch: Path) -> Profiler:

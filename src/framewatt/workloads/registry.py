@@ -6,6 +6,7 @@ from typing import Any
 
 from framewatt.base.errors import FramewattError
 from framewatt.datasets.annotated import AnnotatedImages
+from framewatt.study.runtimes import RUNTIMES
 from framewatt.tasks import TASKS
 from framewatt.workloads.contract import Spec
 from framewatt.workloads.families import FAMILIES
@@ -18,6 +19,17 @@ PARTS: Mapping[str, tuple[str, ...]] = {
     name: size.inputs for one in FAMILIES for name, size in one.sizes.items() if size.inputs is not None
 }
 """The models that are a part of another model, each with the names of the inputs that it takes."""
+
+
+def engine_facts(name: str) -> dict[str, Any]:
+    """Return what the `__init__.py` of engines' folders state under a name, by engine; engines without it are left out.
+
+    Args:
+        name: such as `LIBRARIES`.
+    """
+    engines = dict.fromkeys(runtime.engine for runtime in RUNTIMES.values())
+    packages = {engine: importlib.import_module(f"framewatt.workloads.{engine}") for engine in engines}
+    return {engine: getattr(package, name) for engine, package in packages.items() if hasattr(package, name)}
 
 
 def implementations(framework: str) -> tuple[Implementation, ...]:

@@ -17,7 +17,7 @@ from framewatt.package.verification.reading import differences, same, some
 from framewatt.package.verification.samples import data_of
 from framewatt.package.write import description_of
 from framewatt.planning import jobs
-from framewatt.prepare.examples_file import IMAGES, NAME, Examples, read_examples
+from framewatt.prepare.examples import IMAGES, NAME, Examples, read_examples
 from framewatt.prepare.parity_sheet import RECORD as PARITY_RECORD
 from framewatt.prepare.parity_sheet import verdict_of
 from framewatt.prepare.training import RECORD

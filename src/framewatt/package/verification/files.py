@@ -13,7 +13,7 @@ from framewatt.package.verification.plan import records_of_stages
 from framewatt.package.verification.reading import some
 from framewatt.planning import jobs
 from framewatt.planning.job_hashes import JobHashes
-from framewatt.prepare.examples_file import NAME as EXAMPLES
+from framewatt.prepare.examples import NAME as EXAMPLES
 from framewatt.prepare.training import RECORD as TRAIN_RECORD
 from framewatt.runs.predictions import NAME as PREDICTIONS
 from framewatt.runs.repeated import RECORD as REPEATED_RECORD

@@ -9,7 +9,7 @@ from framewatt.package.verification.earlier import SINCE, but_for_added
 from framewatt.package.verification.opened import Opened
 from framewatt.package.verification.order import chain_summary
 from framewatt.package.verification.samples import recounted_in
-from framewatt.prepare.examples_file import NAME as EXAMPLES
+from framewatt.prepare.examples import NAME as EXAMPLES
 from framewatt.runs.clocks import steps_between
 from framewatt.runs.verdict import OK
 from framewatt.study.study import FileStudy, MeasuredStudy, MergedStudy

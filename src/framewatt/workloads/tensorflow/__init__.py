@@ -15,3 +15,10 @@ FAMILIES = (
     Implementation("ssd"),
     Implementation("transformer_xl"),
 )
+
+LIBRARIES = {
+    "tensorflow": ("tensorflow", "tensorflow-gpu", "tf-nightly"),
+    "keras": ("keras",),
+    "tf2onnx": ("tf2onnx",),
+}
+"""The modules that its models, training and exports need, each with the distributions that may bring it."""

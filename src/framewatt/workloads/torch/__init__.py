@@ -15,3 +15,10 @@ FAMILIES = (
     Implementation("ssd"),
     Implementation("transformer_xl"),
 )
+
+LIBRARIES = {name: (name,) for name in ("torch", "torchvision", "transformers", "onnxscript")}
+"""The modules that its models, training and exports need, each with the distributions that may bring it."""
+
+HOST_READS = ("aten::_local_scalar_dense", "aten::nonzero")
+"""Operators in which the host waits for a number of the device: `item()`, `float()` and an `if` call the first. Masks
+as indices call the second, since the size of its answer is not known before."""
