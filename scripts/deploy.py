@@ -10,7 +10,7 @@ from typing import Any
 from framewatt.base.cli import run, say
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json
-from framewatt.deploying import request as asked
+from framewatt.deploying import request as given
 from framewatt.deploying.inputs import taken
 from framewatt.deploying.ranking import ranking_of
 from framewatt.deploying.request import Request
@@ -30,18 +30,18 @@ RED, PLAIN = "\x1b[31m", "\x1b[0m"
 def main() -> None:
     """Measure, and print the ranking."""
     options = _options()
-    model = asked.model_of(options.model, options.framework, options.folder)
+    model = given.model_of(options.model, options.framework, options.folder)
     request = Request(
-        asked.name_of(options.study, model, {name for one in FRAMEWORKS for name in registered_models(one)}),
+        given.name_of(options.study, model, {name for one in FRAMEWORKS for name in registered_models(one)}),
         model,
-        asked.numbers_of("BATCH", options.batch),
-        asked.providers_of(options.providers),
-        asked.numbers_of("THREADS", options.threads),
-        asked.minutes_of(options.minutes),
-        asked.data_of(options.data),
-        asked.axes_of(options.axes),
-        asked.inputs_of(options.inputs),
-        asked.reads_of(options.reads, model),
+        given.numbers_of("BATCH", options.batch),
+        given.providers_of(options.providers),
+        given.numbers_of("THREADS", options.threads),
+        given.minutes_of(options.minutes),
+        given.data_of(options.data),
+        given.axes_of(options.axes),
+        given.inputs_of(options.inputs),
+        given.reads_of(options.reads, model),
     )
     takes = taken(request, _declared(model) if isinstance(model, Path) else None)
     study = write_study(request, takes, request.providers or _providers_here())

@@ -86,7 +86,7 @@ def test_a_misspelt_figure_is_told_with_those_that_there_are(checkout: Checkout)
     answer = checkout.snakemake("--dry-run", "--", "results/smoke/figures/energy_tme.svg", config="study=smoke")
     assert answer.code != 0
     (line,) = answer.lines("framewatt: ")
-    assert "energy_tme.svg: found figure 'energy_tme'; allowed: energy_time, energy_runtime_batch" in line
+    assert "energy_tme.svg: there is no figure 'energy_tme'. Use energy_time, energy_runtime_batch" in line
 
 
 @pytest.mark.parametrize(

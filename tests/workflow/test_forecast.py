@@ -72,7 +72,7 @@ def test_what_is_built_and_downloaded_is_told_with_its_size(tmp_path: Path) -> N
     (tmp_path / "environments/torch").mkdir(parents=True)
     (tmp_path / "sources/cifar").mkdir(parents=True)
     words = said(tmp_path, due, dataset="cifar10")
-    assert words.endswith("builds the environment mxnet/cpu (0.5 GB on disk); builds 1 environment anew")
+    assert words.endswith("builds the environment mxnet/cpu (0.5 GB on disk); builds 1 environment again")
 
 
 def test_the_sizes_are_those_of_environments(tmp_path: Path) -> None:

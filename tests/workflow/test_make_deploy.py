@@ -131,7 +131,7 @@ def test_an_axis_without_a_size_is_asked_for_before_anything_is_measured(checkou
     found = deploy(checkout, "--model", "my digits.onnx", "--study", "other")
     assert found.code != 0
     assert found.text.splitlines()[-1] == (
-        "framewatt: my digits.onnx: input image: found no size of its axis width; allowed: AXES=width=…, or "
+        "framewatt: my digits.onnx: input image: the size of its axis width is open. Use AXES=width=…, or "
         "DATA=samples.npz"
     )
     assert not (checkout.root / "deploy" / "other.yaml").exists()

@@ -104,7 +104,7 @@ def test_a_graph_of_a_run_that_has_no_dump_is_one_line(checkout: Checkout) -> No
     answer = checkout.snakemake(target, config="published_georgiou2022=raw trust_profiles=True")
     assert answer.code != 0
     (line,) = answer.lines("framewatt: ")
-    assert "found figure 'callgraph_ncf_pytorch_train'; allowed: " in line
+    assert "there is no figure 'callgraph_ncf_pytorch_train'. Use " in line
     assert "callgraph_ssd_pytorch_train" in line
 
 

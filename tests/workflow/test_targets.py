@@ -23,23 +23,23 @@ MADE = {
     [
         (
             "figures/energy_tme.svg",
-            "found figure 'energy_tme'; allowed: energy_time, epochs, callgraph_ncf_pytorch_train, callgraphs "
+            "there is no figure 'energy_tme'. Use energy_time, epochs, callgraph_ncf_pytorch_train, callgraphs "
             "(did you mean energy_time?)",
         ),
-        ("figures/callgraph_ncf_pytorch_train.png", "found .png; allowed: .svg"),
-        ("figures/energy_time.jpg", "found .jpg; allowed: .svg, .png"),
-        ("figures/energy_time", "found no suffix; allowed: .svg, .png"),
-        ("tables/epochs.csv", "found table 'epochs'; allowed: accuracy"),
+        ("figures/callgraph_ncf_pytorch_train.png", "the suffix .png cannot be made. Use .svg"),
+        ("figures/energy_time.jpg", "the suffix .jpg cannot be made. Use .svg, .png"),
+        ("figures/energy_time", "there is no suffix. Use .svg, .png"),
+        ("tables/epochs.csv", "there is no table 'epochs'. Use accuracy"),
     ],
 )
 def test_what_is_misspelt_is_told_with_what_there_is(target: str, message: str) -> None:
     with pytest.raises(FramewattError) as raised:
         check_targets(["all", f"results/demo/{target}"], MADE)
-    assert str(raised.value) == f"results/demo/{target}: {message}"
+    assert str(raised.value) == f"results/demo/{target}: {message}."
 
 
 def test_another_study_is_named_by_the_configuration() -> None:
-    with pytest.raises(FramewattError, match=r"found study .dmo.; allowed: demo \(did you mean demo.\), and"):
+    with pytest.raises(FramewattError, match=r"there is no study .dmo. in this call. Use demo \(did you mean demo"):
         check_targets(["results/dmo/figures/energy_time.svg"], MADE)
 
 

@@ -1,1 +1,1 @@
-"""`make deploy`: from a model to the choice that costs least here."""
+"""`make deploy`: from a model to the lowest-energy choice on this machine."""

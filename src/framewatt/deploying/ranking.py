@@ -1,4 +1,4 @@
-"""The choices of a finished study as a ranked table for the terminal, least energy first."""
+"""The choices of a finished study as a ranked table for the terminal, lowest energy first."""
 
 import math
 import re
@@ -35,14 +35,14 @@ _WORDS = (0, 1, 3)
 
 @dataclass(frozen=True)
 class Ranking:
-    """What a deploy study found.
+    """The result of a deploy study.
 
     Attributes:
         sentence: the answer, worded as on the study's page.
         estimated: whether energies are estimates.
         table: lines of the table, its header first.
         without: why choices are not ranked, one line each.
-        unjudged: why nobody knows how good they are, one line each.
+        unjudged: why their quality is unknown, one line each.
     """
 
     sentence: str
@@ -53,7 +53,7 @@ class Ranking:
 
 
 def ranking_of(results: Path) -> Ranking:
-    """The ranking of a finished study.
+    """Return the ranking of a finished study.
 
     Args:
         results: results/<study>.
@@ -62,7 +62,7 @@ def ranking_of(results: Path) -> Ranking:
     settings = plan["settings"]["statistics"]
     headline = headline_of_runs(totals(pd.read_parquet(results / "aggregate" / "runs.parquet")))
     answers = read_csv(results / "statistics" / "answers.csv")
-    told = [sentence_of(one) for one in answers_by_quantity(plan, answers, headline)[ENERGY]]
+    sentences = [sentence_of(answer) for answer in answers_by_quantity(plan, answers, headline)[ENERGY]]
     measured = ((path, read_run(path)) for path in sorted((results / "measure").glob("*/*/run.json")))
     records = list(set_aside(measured, plan["settings"]).values())
     choices = read_csv(results / "statistics" / "deploy.csv")
@@ -85,7 +85,7 @@ def ranking_of(results: Path) -> Ranking:
     estimated = any(bool(row["estimated"]) for row in rows)
     flags = (flag for record in records if counts(record) for flag in record["flags"])
     unjudged = list(dict.fromkeys(flag for flag in flags if re.search(QUALITY_UNKNOWN, flag)))
-    sentence = " ".join(told) or "No choice has a run that counts."
+    sentence = " ".join(sentences) or "No choice has a run that counts."
     return Ranking(sentence, estimated, aligned(lines, _WORDS), without, unjudged)
 
 
@@ -109,7 +109,7 @@ def _line(row: Mapping[str, Any], compared: Sequence[str], records: Sequence[Run
 
 
 def _memory(records: Sequence[RunRecord], cell: str) -> str:
-    """The largest resident memory of the cell's processes; unknown where a record does not tell it."""
+    """Return the largest resident memory of the cell's processes; unknown where a record lacks it."""
     peaks = [
         record["workload"].get("peak_memory_b") if record["workload"] else None
         for record in records
@@ -120,4 +120,4 @@ def _memory(records: Sequence[RunRecord], cell: str) -> str:
 
 
 def _reasons(records: Sequence[RunRecord], cell: str) -> list[str]:
-    return list(dict.fromkeys(reason for one in records if one["cell_id"] == cell for reason in one["reasons"]))
+    return list(dict.fromkeys(reason for run in records if run["cell_id"] == cell for reason in run["reasons"]))

@@ -1,4 +1,4 @@
-"""What `make deploy` is asked for, checked word by word (pure but for which files are there)."""
+"""The options of `make deploy`, each checked. Nothing is read; only the existence of files is checked."""
 
 import re
 from collections.abc import Callable, Collection
@@ -27,7 +27,7 @@ class Factory:
     Attributes:
         folder: what its module is imported from.
         name: `package.module:function`.
-        framework: whose model it makes.
+        framework: of the model that it makes.
     """
 
     folder: Path
@@ -65,7 +65,7 @@ class Request:
 
 
 def model_of(text: str, framework: str | None, folder: str | None) -> Path | Factory:
-    """An ONNX file or a factory: `model.onnx`, `path/to/module.py:function`, `package.module:function`.
+    """Return an ONNX file or a factory: `model.onnx`, `path/to/module.py:function`, `package.module:function`.
 
     Args:
         text: MODEL.
@@ -78,34 +78,37 @@ def model_of(text: str, framework: str | None, folder: str | None) -> Path | Fac
     if text.endswith(".onnx"):
         if framework or folder:
             option = "FRAMEWORK" if framework else "FOLDER"
-            raise FramewattError(f"{option}: found {framework or folder} of an ONNX file; allowed: none")
-        return _there("MODEL", text)
+            raise FramewattError(f"{option}: an ONNX file needs none. Leave {option}={framework or folder} out.")
+        return _existing("MODEL", text)
     path, _, function = text.rpartition(":")
     if path.endswith(".py"):
-        file = _there("MODEL", path)
+        file = _existing("MODEL", path)
         folder, name = str(file.parent), f"{file.stem}:{function}"
     else:
         name = text
     if not _FACTORY.fullmatch(name):
         raise FramewattError(
-            f"MODEL: found {text!r}; allowed: an .onnx file, or a function that makes the model, as path/nets.py:small "
-            "or package.module:small"
+            f"MODEL: {text!r} is no model. Use an .onnx file, or a function that makes the model, as "
+            "path/nets.py:small or package.module:small."
         )
     if framework not in FRAMEWORKS:
         raise FramewattError(
-            f"FRAMEWORK: found {framework or 'none'}, of the model that {name} makes; allowed: {', '.join(FRAMEWORKS)}"
+            f"FRAMEWORK: {framework or 'nothing'!r} is not the framework of the model that {name} makes. Use one of "
+            f"{', '.join(FRAMEWORKS)}."
         )
     if folder is None or not Path(folder).is_dir():
-        raise FramewattError(f"FOLDER: found {folder or 'none'}; allowed: the folder that {name} is imported from")
+        raise FramewattError(
+            f"FOLDER: {folder or 'nothing'!r} is not a folder. Use the folder that {name} is imported from."
+        )
     return Factory(usable(Path(folder)), name, framework)
 
 
 def name_of(text: str | None, model: Path | Factory, zoo: Collection[str]) -> str:
-    """The model's name: STUDY, or that of its file or function, after `my_` where framewatt has a model of that name.
+    """Return the model's name: STUDY, or that of its file or function, after `my_` where framewatt has that name.
 
     Args:
         text: STUDY.
-        model: what is asked about.
+        model: the file or the factory.
         zoo: names of framewatt's own models.
 
     Raises:
@@ -114,47 +117,47 @@ def name_of(text: str | None, model: Path | Factory, zoo: Collection[str]) -> st
     if text is not None:
         if not _NAME.fullmatch(text):
             raise FramewattError(
-                f"STUDY: found {text!r}; allowed: small letters, digits and _, a letter or digit first"
+                f"STUDY: {text!r} is not a name. Use small letters, digits and _, a letter or digit first."
             )
         return text
-    told = model.stem if isinstance(model, Path) else model.name.rpartition(":")[2]
-    name = re.sub(r"[^a-z0-9]+", "_", told.lower()).strip("_") or "model"
+    stem = model.stem if isinstance(model, Path) else model.name.rpartition(":")[2]
+    name = re.sub(r"[^a-z0-9]+", "_", stem.lower()).strip("_") or "model"
     return f"my_{name}" if name in zoo else name
 
 
 def numbers_of(option: str, text: str | None) -> tuple[int, ...]:
-    """Whole numbers above 0, such as BATCH=1,8,32.
+    """Return whole numbers above 0, such as BATCH=1,8,32.
 
     Raises:
-        FramewattError: one is none, is there twice, or there are too many.
+        FramewattError: a number is not whole or below 1, or is there twice, or there are too many.
     """
     if text is None:
         return ()
-    found = _listed(option, text, int, "whole numbers above 0, each once, as 1,8,32")
-    if min(found) < 1 or len(found) > MOST_LEVELS:
-        raise FramewattError(f"{option}: found {text!r}; allowed: up to {MOST_LEVELS} whole numbers above 0")
-    return found
+    numbers = _listed(option, text, int, "whole numbers above 0, each once, as 1,8,32")
+    if min(numbers) < 1 or len(numbers) > MOST_LEVELS:
+        raise FramewattError(f"{option}: {text!r} cannot be used. Use up to {MOST_LEVELS} whole numbers above 0.")
+    return numbers
 
 
 def providers_of(text: str | None) -> tuple[str, ...]:
-    """PROVIDERS=cpu,openvino.
+    """Return the providers of PROVIDERS=cpu,openvino.
 
     Raises:
         FramewattError: ONNX Runtime, as framewatt has it, has no such provider.
     """
     if text is None:
         return ()
-    found = _listed("PROVIDERS", text, str, f"some of {', '.join(PROVIDERS)}")
-    if unknown := [name for name in found if name not in PROVIDERS]:
-        raise FramewattError(f"PROVIDERS: found {unknown[0]!r}; allowed: {', '.join(PROVIDERS)}")
-    return found
+    names = _listed("PROVIDERS", text, str, f"some of {', '.join(PROVIDERS)}")
+    if unknown := [name for name in names if name not in PROVIDERS]:
+        raise FramewattError(f"PROVIDERS: {unknown[0]!r} is not a provider. Use some of {', '.join(PROVIDERS)}.")
+    return names
 
 
 def minutes_of(text: str | None) -> float:
-    """MINUTES=5.
+    """Return the number of MINUTES=5.
 
     Raises:
-        FramewattError: it is no number of minutes.
+        FramewattError: it is not a number of minutes.
     """
     if text is None:
         return Request.minutes
@@ -163,78 +166,78 @@ def minutes_of(text: str | None) -> float:
     except ValueError:
         minutes = 0.0
     if not 0 < minutes <= 100_000:
-        raise FramewattError(f"MINUTES: found {text!r}; allowed: a number of minutes above 0, such as 5")
+        raise FramewattError(f"MINUTES: {text!r} is not a number of minutes. Use a number above 0, such as 5.")
     return minutes
 
 
 def axes_of(text: str | None) -> dict[str, int]:
-    """AXES=sequence=128,height=224.
+    """Return the sizes of AXES=sequence=128,height=224, by axis.
 
     Raises:
         FramewattError: it has another form.
     """
     words = [word.rpartition("=") for word in text.split(",")] if text else []
     if any(not name or not size.isascii() or not size.isdigit() or int(size) < 1 for name, _, size in words):
-        raise FramewattError(f"AXES: found {text!r}; allowed: sizes of axes by name, as sequence=128,height=224")
+        raise FramewattError(f"AXES: {text!r} has another form. Use sizes of axes by name, as sequence=128,height=224.")
     return {name: int(size) for name, _, size in words}
 
 
 def inputs_of(text: str | None) -> dict[str, tuple[str, tuple[int, ...]]]:
-    """INPUTS=image=3x224x224,ids=int64:128, of one sample, without the batch; float32 where no type is given.
+    """Return type and shape by input of INPUTS=image=3x224x224,ids=int64:128: one sample, by default float32.
 
     Raises:
         FramewattError: it has another form.
     """
-    found = {}
+    inputs = {}
     for word in text.split(",") if text else []:
         match = _INPUT.fullmatch(word)
         shape = tuple(int(size) for size in match["shape"].split("x")) if match else ()
-        if not match or (match["type"] or "float32") not in _TYPES or min(shape) < 1 or match["name"] in found:
+        if not match or (match["type"] or "float32") not in _TYPES or min(shape) < 1 or match["name"] in inputs:
             raise FramewattError(
-                f"INPUTS: found {word!r}; allowed: each input once, with the shape of one sample, as image=3x224x224 "
-                f"or ids=int64:128 (types: {', '.join(_TYPES)})"
+                f"INPUTS: {word!r} cannot be used. Name each input once, with the shape of one sample, as "
+                f"image=3x224x224 or ids=int64:128 (types: {', '.join(_TYPES)})."
             )
-        found[match["name"]] = (match["type"] or "float32", shape)
-    return found
+        inputs[match["name"]] = (match["type"] or "float32", shape)
+    return inputs
 
 
 def data_of(text: str | None) -> Path | None:
-    """DATA=samples.npz.
+    """Return the path of DATA=samples.npz.
 
     Raises:
-        FramewattError: it is not there.
+        FramewattError: there is no such file.
     """
-    return None if text is None else _there("DATA", text)
+    return None if text is None else _existing("DATA", text)
 
 
 def reads_of(text: str | None, model: Path | Factory) -> tuple[str, ...]:
-    """READS=small.pt, relative to the factory's folder.
+    """Return the paths of READS=small.pt, relative to the factory's folder.
 
     Raises:
-        FramewattError: a file is not there, or the model is an ONNX file, which needs none.
+        FramewattError: a file does not exist, or the model is an ONNX file, which needs none.
     """
     if text is None:
         return ()
     if isinstance(model, Path):
-        raise FramewattError(f"READS: found {text!r} of an ONNX file; allowed: files that a factory reads")
+        raise FramewattError(f"READS: an ONNX file needs no other files. Leave READS={text} out.")
     names = _listed("READS", text, str, "files, each once")
     for name in names:
-        _there("READS", str(model.folder / name))
+        _existing("READS", str(model.folder / name))
     return names
 
 
 def _listed(option: str, text: str, kind: Callable[[str], T], allowed: str) -> tuple[T, ...]:
     try:
-        found = tuple(kind(word.strip()) for word in text.split(","))
+        values = tuple(kind(word.strip()) for word in text.split(","))
     except ValueError:
-        found = ()
-    if not found or len(set(found)) != len(found):
-        raise FramewattError(f"{option}: found {text!r}; allowed: {allowed}")
-    return found
+        values = ()
+    if not values or len(set(values)) != len(values):
+        raise FramewattError(f"{option}: {text!r} cannot be used. Use {allowed}.")
+    return values
 
 
-def _there(option: str, text: str) -> Path:
+def _existing(option: str, text: str) -> Path:
     path = Path(text)
     if not path.is_file():
-        raise FramewattError(f"{option}: found no file {text}; allowed: a file that is there")
+        raise FramewattError(f"{option}: there is no file {text}. Use the path of a file.")
     return usable(path)

@@ -28,12 +28,12 @@ _HEAD = """\
 
 
 def path_of(request: Request) -> Path:
-    """The study file of a request."""
+    """Return the path of the study file of a request."""
     return FOLDER / f"{request.name}.yaml"
 
 
 def name_of(request: Request) -> str:
-    """Name of the study of a request."""
+    """Return the name of the study of a request."""
     return f"deploy-{request.name.replace('_', '-')}"
 
 
@@ -41,12 +41,12 @@ def write_study(request: Request, model: Taken, providers: tuple[str, ...]) -> P
     """Write the study file and return its path.
 
     Args:
-        request: what was asked for.
+        request: the model and the choices.
         model: what the model takes.
         providers: ONNX Runtime's execution providers.
 
     Raises:
-        FramewattError: the file is that of another model.
+        FramewattError: the file belongs to another model.
     """
     path = path_of(request)
     study = study_of(request, model, providers)
@@ -56,7 +56,7 @@ def write_study(request: Request, model: Taken, providers: tuple[str, ...]) -> P
 
 
 def study_of(request: Request, model: Taken, providers: tuple[str, ...]) -> dict[str, Any]:
-    """The study as its file has it."""
+    """Return the content of the study file."""
     factors = _factors(request, model, providers)
     return {
         "study": name_of(request),
@@ -76,7 +76,7 @@ def study_of(request: Request, model: Taken, providers: tuple[str, ...]) -> dict
 
 
 def _repetitions(request: Request, factors: list[dict[str, Any]]) -> dict[str, Any] | int:
-    """When to stop; a single choice has no other to be compared with, and is measured a few times."""
+    """Return when to stop; a single choice is compared with nothing, and is measured a few times."""
     choices = sum(math.prod(len(levels) for levels in cross.values()) for cross in factors)
     if choices == 1:
         return _ALONE
@@ -113,26 +113,26 @@ def _factors(request: Request, model: Taken, providers: tuple[str, ...]) -> list
 
 
 def _relative(path: Path) -> str:
-    """A path relative to the folder of the study file."""
+    """Return a path relative to the folder of the study file."""
     return Path(os.path.relpath(path.resolve(), FOLDER.resolve())).as_posix()
 
 
 def _check_same_model(request: Request, path: Path, study: dict[str, Any]) -> None:
-    """Make sure that no other model's study is overwritten, whose results would be lost.
+    """Make sure that the study of another model is not overwritten, since its results would be lost.
 
     Raises:
-        FramewattError: the file is of another model.
+        FramewattError: the file belongs to another model.
     """
     if not path.is_file():
         return
     try:
-        (there,) = load_yaml(path)["models"].values()
+        (present,) = load_yaml(path)["models"].values()
     except (FramewattError, KeyError, ValueError, AttributeError, TypeError) as error:
         raise FramewattError(
-            f"{path}: found no study of make deploy; allowed: one, or STUDY=… for another name"
+            f"{path} is not a study of make deploy. Move it away, or use STUDY=… for another name."
         ) from error
-    (asked,) = study["models"].values()
+    (wanted,) = study["models"].values()
     which = ("onnx", "factory", "folder")
-    if [there.get(key) for key in which] != [asked.get(key) for key in which]:
-        found = there.get("onnx") or there.get("factory")
-        raise FramewattError(f"{path}: found the study of another model, {found}; allowed: STUDY=… for another name")
+    if [present.get(key) for key in which] != [wanted.get(key) for key in which]:
+        other = present.get("onnx") or present.get("factory")
+        raise FramewattError(f"{path} is the study of another model, {other}. Use STUDY=… for another name.")

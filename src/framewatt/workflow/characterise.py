@@ -23,7 +23,7 @@ OF_A_MACHINE = ("rapl", "perf", "pyrapl", "nvml", "nvidia-smi")
 """Meters of a machine. Logs and recorded traces belong to a study instead, and the estimate measures nothing."""
 
 OPTIONS: dict[str, Any] = {"period_s": 0.01, "perf_period_s": 0.1, "nvidia_smi_period_s": 0.1}
-"""A study's defaults, except for nvidia-smi, whose default period of a second would hide its lag."""
+"""A study's defaults, except for nvidia-smi: its default period of a second would hide its lag."""
 
 _DISTURBING = ("load", "GPU processes", "GPU throttling", "CPU temperature", "GPU temperature")
 """Preflight findings that would distort the steps of load."""
@@ -79,33 +79,33 @@ def characterise_here(
         plan = planned(load.names, extent.repeats, extent.step_s)
         plan += square_waves(extent.wave_s) if GPU in load.names and extent.wave_s else []
         say(f"  {sum(seconds for _, seconds in plan):.0f} s of {', '.join(load.names)}, idle between them")
-        found = characterise(meters, OPTIONS, load, plan, scratch / "trace.bin", begin_ns)
+        outcome = characterise(meters, OPTIONS, load, plan, scratch / "trace.bin", begin_ns)
     say("")
-    for line in lines(found):
+    for line in lines(outcome):
         say(line)
     for finding in findings:
         if finding["topic"] in _DISTURBING:
             say(f"  disturbed: {finding['topic']}: {finding['found']}; {finding['meaning']}; mend: {finding['remedy']}")
-    code, why = verdict(found)
+    code, why = verdict(outcome)
     record = {"machine": describe_machine(), "meters": meters, "preflight": findings, "verdict": why, "exit_code": code}
-    write_json(folder / "characterisation.json", {**record, **found.to_dict()})
-    say(f"\n{_draw(found, folder)}; {_write_trace(found, folder)}")
+    write_json(folder / "characterisation.json", {**record, **outcome.to_dict()})
+    say(f"\n{_draw(outcome, folder)}; {_write_trace(outcome, folder)}")
     say(f"verdict: {why}")
     return code
 
 
-def _write_trace(found: Characterisation, folder: Path) -> str:
+def _write_trace(outcome: Characterisation, folder: Path) -> str:
     """Write the raw readings if this interpreter has pyarrow; returns the outcome in words."""
     path = folder / "trace.parquet"
     try:
         from framewatt.meters.trace_file import write_trace
     except ImportError as error:
         return f"no readings: {error}"
-    write_trace(path, found.trace)
+    write_trace(path, outcome.trace)
     return f"readings in {path}"
 
 
-def _draw(found: Characterisation, folder: Path) -> str:
+def _draw(outcome: Characterisation, folder: Path) -> str:
     """Draw the steps if this interpreter has matplotlib; returns the outcome in words."""
     paths = [folder / f"steps.{suffix}" for suffix in ("svg", "png")]
     try:
@@ -113,5 +113,5 @@ def _draw(found: Characterisation, folder: Path) -> str:
         from framewatt.figures.save import save
     except ImportError as error:
         return f"record in {folder}; no picture: {error}"
-    save(draw(found), paths)
+    save(draw(outcome), paths)
     return f"record in {folder}, picture in {paths[0]} and {paths[1].name}"

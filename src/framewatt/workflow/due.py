@@ -35,7 +35,7 @@ class CallDue:
         placement: which node measures which block; empty where the study has no nodes.
         hashes: hashes of the study's jobs; None where nothing of the study is measured by this call.
         due: what of the study is due.
-        plans: names of the studies whose plan is due.
+        plans: names of the studies with a plan that is due.
         blocks: the blocks of the study as they are now; none where its runs are read from files.
         forced: rules and paths that Snakemake has to make again in any case: what is due depends on content, not on
             times of files or on what Snakemake remembers.

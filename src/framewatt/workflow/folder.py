@@ -143,7 +143,7 @@ def unlock_command(program: str, config: Mapping[str, Any], here: Path) -> str:
 
 
 def sweep(results: Path) -> list[Path]:
-    """Remove partial files below a folder whose writers were killed; those of running writers stay.
+    """Remove partial files below a folder that killed writers left; those of running writers stay.
 
     Returns:
         the removed files.

@@ -1,4 +1,4 @@
-"""What a study is about to do: how much it measures, how long that takes, and what is built and downloaded before."""
+"""A forecast of a call: how much it measures, how long that takes, and what it builds and downloads first."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -23,8 +23,8 @@ class Places:
 
     Attributes:
         measured: results/<study>/measure.
-        environments: of the mode in use, below it a folder an environment.
-        sources: original files of data sets, a folder a source.
+        environments: of the mode in use, with a folder for each environment.
+        sources: original files of data sets, with a folder for each source.
         sizes: envs/sizes.yaml.
     """
 
@@ -35,31 +35,31 @@ class Places:
 
 
 def forecast(study: MeasuredStudy, catalogue: Catalogue, places: Places, due: Mapping[str, int]) -> str:
-    """One sentence of what a call will measure, build and download.
+    """Return what a call will measure, build and download, in one sentence.
 
     Args:
         study: the study.
         catalogue: the data sets.
-        places: where to look for what is there already.
+        places: where existing files are.
         due: number of jobs by rule.
     """
     rule = rule_of(study.settings)
     most = "at most " if rule else ""
     limit = f", for {rule.minutes:g} minutes at most" if rule and rule.minutes is not None else ""
-    told = [f"{len(study.cells)} cells, {most}{len(study.runs())} runs{limit}", _takes(study, places.measured)]
+    parts = [f"{len(study.cells)} cells, {most}{len(study.runs())} runs{limit}", _takes(study, places.measured)]
     if due.get("environment"):
         missing = [name for name in environments_of(study) if not (places.environments / name).is_dir()]
-        told += [f"builds {_listed(_environments(missing, load_yaml(places.sizes)))}"] if missing else []
-        anew = due["environment"] - len(missing)
-        told += [f"builds {anew} environment{'s' if anew > 1 else ''} anew"] if anew > 0 else []
+        parts += [f"builds {_listed(_environments(missing, load_yaml(places.sizes)))}"] if missing else []
+        again = due["environment"] - len(missing)
+        parts += [f"builds {again} environment{'s' if again > 1 else ''} again"] if again > 0 else []
     if due.get("source"):
         missing = [name for name in _sources(study, catalogue) if not (places.sources / name).is_dir()]
-        told += [f"downloads {_listed(_downloads(missing, catalogue))}"] if missing else []
-    return f"study {study.name}: {'; '.join(told)}"
+        parts += [f"downloads {_listed(_downloads(missing, catalogue))}"] if missing else []
+    return f"study {study.name}: {'; '.join(parts)}"
 
 
 def _takes(study: MeasuredStudy, measured: Path) -> str:
-    """Minutes of a block: of earlier runs where every cell has one, else what the study file alone fixes."""
+    """Return how long a block takes: as earlier runs did where every cell has one, else by the study file alone."""
     earlier = [_earlier_s(measured, cell.id) for cell in study.cells]
     known = [seconds for seconds in earlier if seconds is not None]
     if len(known) == len(earlier):
@@ -71,7 +71,7 @@ def _takes(study: MeasuredStudy, measured: Path) -> str:
 
 
 def _window_s(cell: Cell, minimum_s: float) -> float:
-    """Seconds of a cell's window at least; 0 for training, of which nothing is known."""
+    """Return the least seconds of a cell's window; 0 for training, where nothing is known."""
     if cell.phase != "infer":
         return 0.0
     rate_per_s = rate_of(cell.to_dict().get("load"))
@@ -79,7 +79,7 @@ def _window_s(cell: Cell, minimum_s: float) -> float:
 
 
 def _earlier_s(measured: Path, cell: str) -> float | None:
-    """Seconds of an earlier run of a cell; None where there is none that can be read."""
+    """Return the seconds of an earlier run of a cell; None where no record can be read."""
     for path in sorted((measured / cell).glob("*/run.json"))[:1]:
         try:
             start_s, end_s = span_s(json.loads(path.read_text(encoding="utf-8")))
@@ -94,8 +94,8 @@ def _minutes(seconds: float) -> str:
 
 
 def _environments(names: Iterable[str], sizes_mb: Mapping[str, int]) -> list[str]:
-    found = [f"{name} ({sizes_mb[name] / 1000:.1f} GB on disk)" if name in sizes_mb else name for name in names]
-    return [f"the environment{'s' if len(found) > 1 else ''} {found[0]}", *found[1:]]
+    sized = [f"{name} ({sizes_mb[name] / 1000:.1f} GB on disk)" if name in sizes_mb else name for name in names]
+    return [f"the environment{'s' if len(sized) > 1 else ''} {sized[0]}", *sized[1:]]
 
 
 def _sources(study: MeasuredStudy, catalogue: Catalogue) -> list[str]:

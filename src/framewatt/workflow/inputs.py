@@ -16,7 +16,7 @@ from framewatt.workflow.profiles import ProfileInputs
 from framewatt.workflow.results import Results
 from framewatt.workflow.setup import RESULTS, Setup, load_setup
 from framewatt.workflow.snakemake_api import OfStudy, Snakemake, exit_on_error
-from framewatt.workflow.targets import check_targets, of_paths, of_study, there_already
+from framewatt.workflow.targets import check_targets, existing_targets, kinds_of_paths, kinds_of_study
 
 
 class StudyInputs:
@@ -84,7 +84,7 @@ class StudyInputs:
             further_tables: names of tables of single studies, by study.
         """
         kinds = {
-            name: of_study(
+            name: kinds_of_study(
                 study,
                 self.profiles.profiles.get(name),
                 [*further_tables.get(name, []), *self.profiles.further_tables(name)],
@@ -92,8 +92,8 @@ class StudyInputs:
             for name, study in self.setup.studies.items()
         }
         targets = self._snakemake.call.targets
-        check_targets(targets, {**kinds, "published": of_paths(published)})
-        there = there_already(targets, self.setup.study.name, self._snakemake.is_made)
-        if there:
-            self._snakemake.replace_targets(there, "there")
-        return there
+        check_targets(targets, {**kinds, "published": kinds_of_paths(published)})
+        existing = existing_targets(targets, self.setup.study.name, self._snakemake.has_rule)
+        if existing:
+            self._snakemake.replace_targets(existing, "there")
+        return existing

@@ -95,13 +95,13 @@ class StudyJobs:
         """Export a model, or quantise its export where the wildcard is `<model>/<precision>`."""
         name = model_name(wildcards)
         record = self._file(paths.EXPORT, model=name) / EXPORT_RECORD
-        return self._of_export(name, jobs.export_job, jobs.quantise_job, record, self._hashes.exports)
+        return self._export_job(name, jobs.export_job, jobs.quantise_job, record, self._hashes.exports)
 
     def check(self, wildcards: Wildcards) -> str:
         """Check the export of a model, or of `<model>/<precision>`."""
         name = model_name(wildcards)
         record = self._file(paths.CHECK, model=name) / CHECK_RECORD
-        return self._of_export(name, jobs.check_job, jobs.check_quantised_job, record, self._hashes.checks)
+        return self._export_job(name, jobs.check_job, jobs.check_quantised_job, record, self._hashes.checks)
 
     def measure(self, wildcards: Wildcards) -> str:
         """Measure a run."""
@@ -146,7 +146,7 @@ class StudyJobs:
     def _file(self, pattern: str, **wildcards: str) -> Path:
         return paths.below(self._results, pattern, **wildcards)
 
-    def _of_export(
+    def _export_job(
         self,
         model: str,
         plain: Callable[[MeasuredStudy, Cell, int], dict[str, Any]],

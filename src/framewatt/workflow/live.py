@@ -1,7 +1,7 @@
-"""How far a study has come, told while it runs by a line and a page: between jobs, never beside one.
+"""The progress of a study, reported while it runs by a line and a page: between jobs, never during one.
 
-Snakemake says what it is about to start before it starts it, in the thread that starts it. What is done here is over
-before the job begins, so that nothing of it runs beside a measurement on this machine.
+Snakemake logs a job right before it starts it, in the thread that starts it. The work of this module ends before the
+job starts, so that none of it disturbs a measurement on this machine.
 """
 
 import sys
@@ -21,7 +21,7 @@ MEASURE = "measure"
 
 _SLACK_S = 60.0
 _TIMES = 3.0
-"""A run that takes so many times as long as the longest so far, and a minute, is late."""
+"""A run is late after this multiple of the longest time so far, and a minute."""
 
 _MOST_BAD = 20
 
@@ -32,7 +32,7 @@ class Live:
     Args:
         results: results/<study>.
         due: names of the runs that the call measures.
-        why: why they are due, as a sentence; None where that is not known.
+        why: why they are due, as a sentence; None where that is unknown.
         silent: whether the user wants no line.
     """
 
@@ -46,14 +46,14 @@ class Live:
         self._frame: Any = None
         self._last_block: Mapping[Path, RunRecord] = {}
         self._so_far = SoFar()
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     def begins(self, rule: str, run: str | None) -> None:
-        """Tell of a job that is about to start.
+        """Report a job that is about to start.
 
         Args:
             rule: its rule.
-            run: `<cell>/<repetition>`, of one that measures a run.
+            run: `<cell>/<repetition>`, if it measures a run.
         """
         measures = rule == MEASURE and run in self._due
         if measures or self._running:
@@ -61,10 +61,10 @@ class Live:
             self._safely(lambda: self._between(rule, run if measures else None))
 
     def ends(self, *, well: bool) -> None:
-        """Tell that the call has ended: of one that measured, or after one that was killed while it did.
+        """Report the end of a call that measured, or that follows a killed call.
 
         Args:
-            well: whether all that was asked for is there.
+            well: whether all targets are made.
         """
         if self._measured or page_shows_running(self._results):
             self._safely(lambda: self._over(well))
@@ -74,7 +74,7 @@ class Live:
         return self._results / PAGE
 
     def _between(self, rule: str, run: str | None) -> None:
-        """After a job and before the next, which measures a run where one is named."""
+        """Report between two jobs; the second one measures a run if a run is named."""
         progress = self._take()
         if run is None:
             self._write(RUNNING, f"No run is measured now; at work: {rule.replace('_', ' ')}.")
@@ -86,17 +86,17 @@ class Live:
 
     def _over(self, well: bool) -> None:
         progress = self._take()
-        # How many runs a stopping rule leaves out is known to who asked for the whole study.
+        # How many runs a stopping rule leaves out is known where the target was the whole study.
         left = 0 if self._measured and progress.at_most and well else len(progress.left)
         if well and not left:
-            self._write(FINISHED, "All that was asked for is there.")
+            self._write(FINISHED, "All that was requested is there.")
         elif well:
             self._write(STOPPED, f"Nothing runs; runs that are not there yet: {progress.at_most}{left}.")
         else:
             self._write(STOPPED, "It ended before all was there: the same command goes on.")
 
     def _take(self) -> Progress:
-        """Take note of the runs that have ended since."""
+        """Return the progress, with the runs that have ended since the last call."""
         if self._progress is None:
             self._plan = read_json(self._results / "plan/plan.json")
             self._progress = Progress(self._plan, self._results / MEASURE, self._due)
@@ -110,12 +110,12 @@ class Live:
         assert self._progress is not None
         progress = self._progress
         self._look()
-        bad = [name for name, one in progress.ended.items() if one.reasons and name not in progress.left]
+        bad = [name for name, run in progress.ended.items() if run.reasons and name not in progress.left]
         facts = {
             "runs": f"{progress.done}, of {progress.at_most}{progress.planned}",
-            "failed": str(len(progress.of(FAILED))),
-            "invalid": str(len(progress.of(INVALID))),
-            "with nothing to run": str(len(progress.of(UNAVAILABLE))),
+            "failed": str(len(progress.runs_with(FAILED))),
+            "invalid": str(len(progress.runs_with(INVALID))),
+            "with nothing to run": str(len(progress.runs_with(UNAVAILABLE))),
             "time left": progress.time_left if state == RUNNING else "none: nothing runs",
             "energy of the runs": progress.energy,
         }
@@ -123,7 +123,7 @@ class Live:
             state,
             now,
             facts,
-            why=f"Due when this call began: {self._why}." if self._why else "",
+            why=f"Due when this call started: {self._why}." if self._why else "",
             bad=[(name, progress.ended[name].reasons) for name in bad[:_MOST_BAD]],
             more_bad=max(len(bad) - _MOST_BAD, 0),
             expected_s=self._expected_s() if state == RUNNING and self._running else None,
@@ -131,7 +131,7 @@ class Live:
         write_text(self._page, live_page(self._plan, standing, self._so_far))
 
     def _expected_s(self) -> float:
-        """Seconds until the present run has surely ended."""
+        """Return the seconds until the present run has surely ended."""
         assert self._progress is not None
         settings = self._plan["settings"]
         waits_s = float(settings["cool_down"]["rest_s"] + settings["cool_down"]["timeout_s"])
@@ -141,7 +141,7 @@ class Live:
         return longest_s if known_s is None else min(_TIMES * known_s + waits_s + _SLACK_S, longest_s)
 
     def _look(self) -> None:
-        """Find the answers anew where another block is whole."""
+        """Compute the answers again if another block is complete."""
         assert self._progress is not None
         blocks = self._progress.whole_blocks()
         if blocks <= self._blocks:
@@ -157,23 +157,23 @@ class Live:
         settings = self._plan["settings"]
         paths = self._progress.records_of(range(self._blocks + 1, blocks + 1))
         read = HeldRecords.of((path, read_run(path)) for path in paths)
-        # With the block before, whose last run may have been disturbed together with the first new one.
-        held = set_aside([*self._last_block.items(), *read.items()], settings)
-        records = [record for record in held.values() if record["repetition"] > self._blocks]
-        self._last_block = HeldRecords.of(one for one in read.items() if one[1]["repetition"] == blocks)
+        # With the block before: its last run may have been disturbed together with the first new run.
+        counted = set_aside([*self._last_block.items(), *read.items()], settings)
+        records = [record for record in counted.values() if record["repetition"] > self._blocks]
+        self._last_block = HeldRecords.of(item for item in read.items() if item[1]["repetition"] == blocks)
         rows = runs_frame(records, scope=Scope.of(settings))
         self._frame = rows if self._frame is None else pd.concat([self._frame, rows], ignore_index=True)
         self._blocks = blocks
         planned = max(entry["repetition"] for entry in self._plan["order"])
         self._so_far = SoFar(blocks, answers_so_far(self._plan, self._frame), worth(settings, blocks, planned))
 
-    def _safely(self, tell: Callable[[], None]) -> None:
-        """What only tells must not end a study, as on a full disk; that it does not tell is told, once a cause."""
+    def _safely(self, report: Callable[[], None]) -> None:
+        """Call a function that only reports. An error in it, as on a full disk, is printed once and ends nothing."""
         try:
-            tell()
+            report()
         except Exception as error:  # whatever it is: the exception would end Snakemake in the middle
             what = error.strerror if isinstance(error, OSError) else None
-            told = what or f"{type(error).__name__}: {error}"
-            if told not in self._told:
-                self._told.add(told)
-                print(f"framewatt: {self._page}: not written: {told}", file=sys.stderr, flush=True)
+            message = what or f"{type(error).__name__}: {error}"
+            if message not in self._reported:
+                self._reported.add(message)
+                print(f"framewatt: {self._page}: not written: {message}", file=sys.stderr, flush=True)

@@ -130,20 +130,20 @@ class Models:
 
     def code(self, wildcards: Wildcards) -> list[Path]:
         """Return the user's files from which the framework of a model builds it."""
-        measured, cell = self._of(wildcards)
+        measured, cell = self._study_and_cell(wildcards)
         return measured.code(cell.workload, cell.framework)
 
     @exit_on_error
     def exported_from(self, wildcards: Wildcards) -> str | Path:
         """Return what is exported: the folder of trained weights, or the user's ONNX file."""
-        measured, cell = self._of(wildcards)
+        measured, cell = self._study_and_cell(wildcards)
         if cell.framework == ONNX:
             return measured.own[cell.workload].onnx_file()
         return paths.WEIGHTS.format(study=wildcards.study, model=wildcards.model)
 
     def data(self, wildcards: Wildcards) -> list[str]:
         """Return the data that a model is trained on, with its record."""
-        measured, cell = self._of(wildcards)
+        measured, cell = self._study_and_cell(wildcards)
         return _data_files(measured.arrays(cell))
 
     def all_data(self, wildcards: OfStudy) -> list[str]:
@@ -201,7 +201,7 @@ class Models:
         """Return what a timeline starts from: the same as a measured run of its cell."""
         return self._inputs(wildcards, self._setup.measured[wildcards.study].timelines[wildcards.cell])
 
-    def _of(self, wildcards: Wildcards) -> tuple[Measured, Cell]:
+    def _study_and_cell(self, wildcards: Wildcards) -> tuple[Measured, Cell]:
         """Return the study of a rule that makes, exports or checks a model, and a cell of that model."""
         measured = self._setup.measured[wildcards.study]
         return measured, measured.models[model_name(wildcards)]

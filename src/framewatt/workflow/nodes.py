@@ -35,7 +35,7 @@ class Nodes:
 
     Attributes:
         places: the nodes that measure, as paths have them; without nodes, the one machine.
-        queues: by node, the name of the resource of which each of its jobs claims 1.
+        queues: by node, the name of a resource. Each job on the node claims 1 of it.
     """
 
     def __init__(self, setup: Setup, placement: Placement, idle_in_force: Mapping[str, str]) -> None:
@@ -44,20 +44,20 @@ class Nodes:
         self.places = [place(node) for node in nodes]
         self.queues = {node: f"node_{node}" for node in nodes} if placement else {}
 
-    def of_job(self, wildcards: Wildcards) -> str:
+    def node_of(self, wildcards: Wildcards) -> str:
         """Return the node of a job: of its run's block, or in its path, or of the first block for all else."""
         names = wildcards.keys()
         if "place" in names:
             return node_at(wildcards.place)
-        return self.of_block(int(Path(wildcards.run).name) if "run" in names else 1)
+        return self.node_of_block(int(Path(wildcards.run).name) if "run" in names else 1)
 
-    def of_block(self, block: int) -> str:
+    def node_of_block(self, block: int) -> str:
         """Return the node that measures a block."""
         return self._placement.get(block, NOWHERE)
 
     def file(self, path: str) -> Callable[[Wildcards], str]:
         """Return an input function: a file of the node of a job."""
-        return lambda wildcards: path.format(study=wildcards.study, place=place(self.of_job(wildcards)))
+        return lambda wildcards: path.format(study=wildcards.study, place=place(self.node_of(wildcards)))
 
     def files(self, path: str) -> Callable[[OfStudy], list[str]]:
         """Return an input function: a file of every node that measures."""
@@ -65,7 +65,7 @@ class Nodes:
 
     def idle_in_force(self, wildcards: Wildcards) -> str:
         """Return the idle power that corrects a run: of its own node, or of this boot of the machine."""
-        node = self.of_job(wildcards)
+        node = self.node_of(wildcards)
         record = paths.IDLE.format(study=wildcards.study, place=place(node))
         # A machine that was booted anew has a new file of idle power; without it, a run is refused.
         return str(Path(record).with_stem(self._idle_in_force.get(node, "idle")))
@@ -111,14 +111,14 @@ class Nodes:
         processors = [node.processors for node in cluster.known.values()]
         return {
             **{name: self._claims(node) for node, name in self.queues.items()},
-            "slurm_extra": lambda wildcards: cluster.slurm_options(self.of_job(wildcards)),
+            "slurm_extra": lambda wildcards: cluster.slurm_options(self.node_of(wildcards)),
             "runtime": minutes(self._setup.study.settings),
             **({"cpus_per_task": min(processors)} if processors else {}),
             **self._gpu(),
         }
 
     def _claims(self, node: str) -> Callable[[Wildcards], int]:
-        return lambda wildcards: int(self.of_job(wildcards) == node)
+        return lambda wildcards: int(self.node_of(wildcards) == node)
 
     def _on_any(self, seconds: float) -> dict[str, Any]:
         return {"runtime": _minutes(seconds), **self._gpu()} if self._placement else {}

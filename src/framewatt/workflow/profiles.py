@@ -89,11 +89,11 @@ class ProfileInputs:
             return []
         return [
             self._snakemake.outputs("callgraphs")["record"].format(study=wildcards.study),
-            *self._of_tables(wildcards, [*own.tables, UNNAMED]),
+            *self._function_tables(wildcards, [*own.tables, UNNAMED]),
             *(path.format(study=wildcards.study) for path in self._snakemake.all_outputs("profiler_cost")),
         ]
 
-    def _of_tables(self, wildcards: OfStudy, tables: list[str]) -> list[str]:
+    def _function_tables(self, wildcards: OfStudy, tables: list[str]) -> list[str]:
         patterns = self._snakemake.all_outputs("function_tables")
         return [pattern.format(study=wildcards.study, table=table) for pattern in patterns for table in tables]
 
@@ -118,7 +118,7 @@ class ProfileInputs:
         record = self._snakemake.outputs("callgraphs")["record"]
         files = [record.format(study=name) for name in self.profiles]
         for name, profiles in self.profiles.items():
-            files += self._of_tables(OneStudy(name), list(profiles.tables))
+            files += self._function_tables(OneStudy(name), list(profiles.tables))
             files += self.own_outputs(OneStudy(name))
         return files
 

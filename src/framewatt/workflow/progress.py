@@ -1,4 +1,4 @@
-"""How far a study has come, from the records of its runs, each of which is read once."""
+"""How far a study has come, from the records of its runs. Each record is read once."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -14,7 +14,7 @@ from framewatt.study.cell import run_name
 from framewatt.study.stopping_rule import rule_of
 
 COUNTS, INVALID = "counts", "invalid"
-"""What became of a run, besides `failed` and `unavailable`."""
+"""Outcomes of a run, in addition to `failed` and `unavailable`."""
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,8 @@ class Ended:
     Attributes:
         outcome: COUNTS, FAILED, INVALID, UNAVAILABLE.
         reasons: why it does not count.
-        seconds: how long it took, its rest included; None where that is not known.
-        joules: of all its process; None where that is not known.
+        seconds: how long it took, with its rest; None where that is unknown.
+        joules: energy of its whole process; None where that is unknown.
         estimated: whether they are an estimate.
     """
 
@@ -42,11 +42,11 @@ class Progress:
     Args:
         plan: the study's.
         measured: results/<study>/measure.
-        due: names of the runs that this call measures; of a stopping rule, at most.
+        due: names of the runs that this call measures; with a stopping rule, the most.
 
     Attributes:
         ended: by `<cell>/<repetition>`.
-        left: the due ones that this call has not measured yet, in their order.
+        left: the due runs that this call has not measured yet, in their order.
     """
 
     def __init__(self, plan: Mapping[str, Any], measured: Path, due: Collection[str]) -> None:
@@ -55,33 +55,33 @@ class Progress:
         self._places = {run_name(entry): entry for entry in plan["order"]}
         self.at_most = "at most " if "stopping" in plan else ""
         self.left = [name for name in self._places if name in set(due)]
-        kept = self._places.keys() - set(self.left)
-        self.ended = {name: found for name in self._places if name in kept and (found := self._read(name))}
+        complete = self._places.keys() - set(self.left)
+        self.ended = {name: run for name in self._places if name in complete and (run := self._read(name))}
 
     @property
     def planned(self) -> int:
-        """Number of planned runs; of a stopping rule, at most."""
+        """Number of planned runs; with a stopping rule, the most."""
         return len(self._places)
 
     def take(self, name: str) -> None:
-        """Take note that a due run has ended; without a record it is still left."""
-        if found := self._read(name):
-            self.ended[name] = found
-            self.left = [one for one in self.left if one != name]
+        """Count a due run as ended; without a record it is still left."""
+        if run := self._read(name):
+            self.ended[name] = run
+            self.left = [other for other in self.left if other != name]
 
     def stamp(self, name: str) -> int | None:
-        """When the record of a run was written, in nanoseconds; None where there is none."""
+        """Return when the record of a run was written, in nanoseconds; None without a record."""
         try:
             return self._path(name).stat().st_mtime_ns
         except OSError:
             return None
 
-    def of(self, outcome: str) -> list[str]:
-        """Names of the runs of which that became, in their order."""
+    def runs_with(self, outcome: str) -> list[str]:
+        """Return the names of the runs that ended with `outcome`, in plan order."""
         return [name for name in self._places if name in self.ended and self.ended[name].outcome == outcome]
 
     def line(self, name: str) -> str:
-        """What is measured now, after how many others, and how long that goes on: the begin fits a terminal."""
+        """Return what is measured now, after how many other runs, and the time left; the start fits a terminal."""
         entry = self._places[name]
         return (
             f"run {entry['position']} of {self.at_most}{self.planned} ({self.done}; {self.time_left}; {self.energy}): "
@@ -90,24 +90,24 @@ class Progress:
 
     @property
     def done(self) -> str:
-        """How many runs have ended, and how many of them do not count, in words."""
+        """Number of runs that have ended, and of those that do not count, in words."""
         words = {FAILED: "failed", INVALID: "invalid", UNAVAILABLE: "with nothing to run"}
-        bad = [f"{len(found)} {word}" for outcome, word in words.items() if (found := self.of(outcome))]
+        bad = [f"{len(names)} {word}" for outcome, word in words.items() if (names := self.runs_with(outcome))]
         return ", ".join([f"{len(self.ended)} done", *bad])
 
     @property
     def time_left(self) -> str:
-        """In words, from the runs that have ended."""
+        """Time left in words, estimated from the runs that have ended."""
         seconds = self.seconds_left
         return "time left unknown" if seconds is None else f"{self.at_most}about {_words(seconds)} left"
 
     @property
     def seconds_left(self) -> float | None:
-        """Seconds that the runs that are left take as those did that have ended; None where none has."""
+        """Seconds of the runs that are left, estimated from those that have ended; None where none has."""
         by_cell: dict[str, list[float]] = {}
-        for name, one in self.ended.items():
-            if one.seconds is not None:
-                by_cell.setdefault(self._places[name]["cell"], []).append(one.seconds)
+        for name, run in self.ended.items():
+            if run.seconds is not None:
+                by_cell.setdefault(self._places[name]["cell"], []).append(run.seconds)
         known = [seconds for values in by_cell.values() for seconds in values]
         if not known:
             return None
@@ -122,33 +122,33 @@ class Progress:
     @property
     def longest_s(self) -> float | None:
         """Seconds of the longest run that has ended; None where none has."""
-        return max((one.seconds for one in self.ended.values() if one.seconds is not None), default=None)
+        return max((run.seconds for run in self.ended.values() if run.seconds is not None), default=None)
 
     @property
     def energy(self) -> str:
         """Joules of the runs that have ended, in words."""
-        known = [one for one in self.ended.values() if one.joules is not None]
+        known = [run for run in self.ended.values() if run.joules is not None]
         if not known:
             return "energy unknown"
         least = "at least " if len(known) < len(self.ended) else ""
-        estimated = ", estimated" if any(one.estimated for one in known) else ""
-        joules = si(sum(one.joules or 0.0 for one in known), "J").replace(NO_BREAK_SPACE, " ")
+        estimated = ", estimated" if any(run.estimated for run in known) else ""
+        joules = si(sum(run.joules or 0.0 for run in known), "J").replace(NO_BREAK_SPACE, " ")
         return f"{least}{joules} so far{estimated}"
 
     def whole_blocks(self) -> int:
-        """Number of blocks from the first on in which every run has ended."""
+        """Return the number of blocks, from the first on, in which every run has ended."""
         unfinished = [entry["repetition"] for name, entry in self._places.items() if name not in self.ended]
         return min(unfinished, default=max((e["repetition"] for e in self._places.values()), default=0) + 1) - 1
 
     def records_of(self, blocks: range) -> Sequence[Path]:
-        """Paths of the records of some blocks."""
+        """Return the paths of the records of some blocks."""
         return [self._path(name) for name, entry in self._places.items() if entry["repetition"] in blocks]
 
     def _path(self, name: str) -> Path:
         return self._measured / name / "run.json"
 
     def _read(self, name: str) -> Ended | None:
-        """A run by its record, which whoever makes frames of it checks; None without one that can be read."""
+        """Return a run by its record, unchecked: frames check it later. None where no record can be read."""
         try:
             record = json.loads(self._path(name).read_text(encoding="utf-8"))
             outcome = record["status"] if record["status"] in (FAILED, UNAVAILABLE) else INVALID
@@ -171,10 +171,10 @@ class Progress:
 
 
 def rest_line(cool_down: Mapping[str, Any]) -> str:
-    """How long the machine rests before the run, as the end of a sentence; empty where it does not.
+    """Return how long the machine rests before a run, as the end of a sentence; empty where it does not rest.
 
     Args:
-        cool_down: the study's: `rest_s`, `idle_band`, `timeout_s`.
+        cool_down: the study's setting: `rest_s`, `idle_band`, `timeout_s`.
     """
     rest_s = float(cool_down["rest_s"])
     rest = f"; rests {rest_s:g} s first" if rest_s else ""

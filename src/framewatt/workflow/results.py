@@ -99,7 +99,7 @@ class Results:
         node = node_at(wildcards.place)
         records = self.records(wildcards)
         assert not isinstance(records, str)
-        return [path for path in records if self._nodes.of_block(int(Path(path).parent.name)) == node]
+        return [path for path in records if self._nodes.node_of_block(int(Path(path).parent.name)) == node]
 
     def listed_records(self, wildcards: OfStudy) -> str:
         """Return what names the records of all runs of a study: a list that rule aggregate writes, or their folder.

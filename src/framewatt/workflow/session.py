@@ -62,7 +62,7 @@ class Session:
         if not self._snakemake.runs_here:
             for job in jobs:
                 if job.rule in MEASURING:
-                    node = self._inputs.nodes.of_job(job.wildcards)
+                    node = self._inputs.nodes.node_of(job.wildcards)
                     self._inputs.setup.cluster.check_alone(job.rule, node, job.slurm_extra)
         elif planned & MEASURING:
             check_node(self._snakemake.node_limit, ((job.rule, job.node) for job in jobs), MEASURING)
@@ -114,7 +114,7 @@ class Session:
         if well:
             return
         complete = len(list((self._results / "measure").glob("*/*/run.json")))
-        # What failed has a line of its own, which starts with framewatt; this line says how to go on.
+        # What failed has a line of its own, which starts with framewatt; this line is about how to go on.
         how = "framewatt: stopped" if self._log.stopped else "not all was made, for the reasons above"
         runs = f"the {complete} complete runs of study {self._study.name} stay; " if complete else ""
         print(f"{how}; {runs}the same command goes on", file=sys.stderr)

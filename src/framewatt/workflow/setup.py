@@ -42,7 +42,7 @@ class Setup:
 
     Attributes:
         study: the study that the configuration names.
-        studies: by name, that study and every study of files whose root the configuration gives.
+        studies: by name: that study, and every study of files with a root in the configuration.
         datasets: the defined data sets.
         cluster: the nodes that measure.
         config: the configuration, with its defaults.
@@ -69,7 +69,7 @@ def load_setup(config: dict[str, Any], root: Path) -> Setup:
         root: the project's folder.
 
     Raises:
-        FramewattError: one line that names file, key, found and allowed.
+        FramewattError: a file or a key of the configuration or of the study is missing or wrong.
     """
     schemas = root / "config" / "schemas"
     config.update(validate(config, load_yaml(schemas / "config.schema.yaml"), "config/config.yaml or --config"))
@@ -83,7 +83,7 @@ def load_setup(config: dict[str, Any], root: Path) -> Setup:
     if is_merged_study(content):
         study = load_merged_study(path, content, schema, RESULTS / str(content.get("study")))
     elif is_file_study(content):
-        study = load_file_study(path, _as_begun(content), schema, config, RESULTS)
+        study = load_file_study(path, _with_first_defaults(content), schema, config, RESULTS)
         if study.root is not None:
             # Missing files of the named study are reported now; another study may be used for its profiles only.
             study.runs()
@@ -91,7 +91,7 @@ def load_setup(config: dict[str, Any], root: Path) -> Setup:
         known = {"dataset": datasets.names, **{f"workload/{name}": registered_models(name) for name in FRAMEWORKS}}
         wanted = config["device"] or content.get("device", "cpu")
         there = _there(cluster, wanted, content.get("threads", "auto"))
-        content = _as_begun(content)
+        content = _with_first_defaults(content)
         study = load_study(path, content, schema, known, *there)
         if absent := _absent(config, study, cluster):
             study = load_study(path, content, schema, known, *there, absent)
@@ -107,13 +107,13 @@ def load_setup(config: dict[str, Any], root: Path) -> Setup:
     return Setup(study, {**others, study.name: study}, datasets, cluster, config)
 
 
-def _as_begun(content: Mapping[str, Any]) -> dict[str, Any]:
-    """A study file with the defaults under which its study was begun: what was begun under a rule goes on under it."""
+def _with_first_defaults(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a study file with the defaults that were in force when its study was started."""
     return as_begun(content, content_of(RESULTS / str(content.get("study")) / "plan" / "plan.json") or {})
 
 
 def _absent(config: Mapping[str, Any], study: MeasuredStudy, cluster: Cluster) -> Absent | None:
-    """What the host's interpreter lacks, by an earlier plan or by asking it; None in any other environment."""
+    """Return what the host's interpreter lacks, by an earlier plan or by running it; None in other environments."""
     if config["absent"] is not None:
         return Absent(config["absent"])
     if config["environment"] != "host":
@@ -124,7 +124,7 @@ def _absent(config: Mapping[str, Any], study: MeasuredStudy, cluster: Cluster) -
 
 
 def _measured_part(study: MeasuredStudy) -> MeasuredStudy:
-    """The study with the cells of which a run is on disk, and without timelines if none was recorded.
+    """Return the study with only the cells that have a run on disk, and without timelines if none was recorded.
 
     Raises:
         FramewattError: there is none.
@@ -141,17 +141,17 @@ def _measured_part(study: MeasuredStudy) -> MeasuredStudy:
 
 
 def _there(cluster: Cluster, device: str, threads: object) -> tuple[str, int]:
-    """The device, and how many processors a process may use, where the study is measured: here, or on its nodes."""
+    """Return the device, and how many processors a process may use, on this machine or on the study's nodes."""
     if cluster.aliases:
         return cluster.device(device), cluster.processors(threads)
     return resolve_device(device), usable_processors()
 
 
 def check_data(study: MeasuredStudy, datasets: Catalogue) -> None:
-    """Check the options of the data sets that a study uses; a package's are not made again when it is rebuilt.
+    """Check the options of the data sets that a study uses; a package is rebuilt without making them again.
 
     Raises:
-        FramewattError: one that no module takes.
+        FramewattError: no module takes an option.
     """
     used = (datasets.arrays_of(cell.dataset, cell.framework, cell.workload) for cell in study.cells)
     for name in dict.fromkeys(used):
@@ -159,23 +159,23 @@ def check_data(study: MeasuredStudy, datasets: Catalogue) -> None:
 
 
 def without_roots(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The configuration without what is private: paths of studies' files and data sets, and names of nodes."""
+    """Return the configuration without private values: folders of the user, and names of nodes."""
     private = ("published_", "data_")
-    told = {key: "<folder>" if key.startswith(private) and value else value for key, value in config.items()}
-    return told | ({"nodes": dict.fromkeys(told["nodes"], "<node>")} if told.get("nodes") else {})
+    public = {key: "<folder>" if key.startswith(private) and value else value for key, value in config.items()}
+    return public | ({"nodes": dict.fromkeys(public["nodes"], "<node>")} if public.get("nodes") else {})
 
 
 def _studies_with_root(config: Mapping[str, Any], schema: Mapping[str, Any], but: Path) -> dict[str, Study]:
-    """The studies in config/studies whose root the configuration gives, except the one that is already loaded."""
+    """Return the studies in config/studies that have a root in the configuration, except the one that is loaded."""
     roots = [key for key in schema["properties"]["files"]["properties"]["root_config"]["enum"] if config.get(key)]
-    found: dict[str, Study] = {}
+    studies: dict[str, Study] = {}
     for path in sorted(set(STUDIES.glob("*.yaml")) - {but}) if roots else []:
         content = load_yaml(path)
         if is_file_study(content) and (content.get("files") or {}).get("root_config") in roots:
-            study = load_file_study(path, _as_begun(content), schema, config, RESULTS)
+            study = load_file_study(path, _with_first_defaults(content), schema, config, RESULTS)
             check_owner(path, study.name, RESULTS / study.name, STUDIES)
-            found[study.name] = study
-    return found
+            studies[study.name] = study
+    return studies
 
 
 def share_interpreter(root: Path) -> None:
@@ -194,7 +194,7 @@ def share_interpreter(root: Path) -> None:
 
 
 def study_path(name: str) -> Path:
-    """The study file of that name, or at that path (relative to the project's folder).
+    """Return the study file of that name, or at that path (relative to the project's folder).
 
     Raises:
         FramewattError: Snakemake cannot take the path.
@@ -203,7 +203,7 @@ def study_path(name: str) -> Path:
 
 
 def resolve_device(wanted: str) -> str:
-    """`cpu` or `cuda`; `auto` asks the NVIDIA driver. The study's schema refuses anything else.
+    """Return `cpu` or `cuda`; `auto` asks the NVIDIA driver. The study's schema refuses anything else.
 
     Whether there is a GPU for `cuda` is checked only before measuring (see require_device), so that a study can be
     planned, and a package rebuilt, without one.
@@ -217,8 +217,8 @@ def require_device(device: str) -> None:
     """Make sure that the device is available.
 
     Raises:
-        FramewattError: it is `cuda`, and no GPU is visible.
+        FramewattError: it is `cuda`, and no GPU can be used.
     """
     available, reason = Nvml().available()
     if device == "cuda" and not available:
-        raise FramewattError(f"device: found cuda, but {reason}; allowed: cpu, auto, or a machine with a GPU")
+        raise FramewattError(f"device: cuda cannot be used here: {reason}. Use cpu, auto, or a machine with a GPU.")

@@ -233,14 +233,14 @@ class Snakemake:
         # Not get_rule(rule).output, which has the constraints of wildcards written into its patterns.
         return getattr(self._workflow.globals["rules"], rule).output
 
-    def is_made(self, path: str) -> bool:
+    def has_rule(self, path: str) -> bool:
         """Return whether a rule makes a path."""
         return any(rule.is_producer(path) for rule in self._workflow.rules)
 
     def look(self, study: str, block: int) -> Path:
         """Return the record of a look of a study's stopping rule.
 
-        Where the look is still to come, Snakemake's exception says so: it asks again after the look.
+        Where the look is still to come, this raises Snakemake's exception, and Snakemake calls again after the look.
         """
         checkpoint = self._workflow.globals["checkpoints"].look
         return Path(str(checkpoint.get(study=study, block=block).output.record))

@@ -1,4 +1,4 @@
-"""Checks figures and tables that a user requests by path; a misspelt one is reported with the valid names."""
+"""Figures and tables that a user requests by path: a misspelt path ends the call with the valid names."""
 
 import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,13 +20,13 @@ _TABLE_SUFFIXES = [f".{suffix}" for suffix in tables.SUFFIXES]
 
 @dataclass(frozen=True)
 class Kind:
-    """The files that can be made in a folder of results.
+    """The files of one kind that can be made in a folder of results.
 
     Attributes:
-        word: what a single one is called.
+        word: `figure` or `table`.
         names: names of the files, without suffix.
         suffixes: each with its dot.
-        others: further names, each with its own suffixes.
+        others: further names, each with its suffixes.
     """
 
     word: str
@@ -35,15 +35,15 @@ class Kind:
     others: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
-def of_study(
+def kinds_of_study(
     study: Study, profiles: "Profiles | OwnProfiles | None", further_tables: Sequence[str] = ()
 ) -> dict[str, Kind]:
-    """The figures and tables that a study has.
+    """Return the figures and tables that a study has, by folder.
 
     Args:
         study: the study.
         profiles: its profiles; None where it has none.
-        further_tables: what else is made of them.
+        further_tables: names of tables that are made from them in addition.
     """
     graphs = {f"callgraph_{name}": [".svg"] for name in profiles.profiles} if profiles else {}
     listed = {"callgraphs": [".csv"]} if profiles else {}
@@ -54,12 +54,12 @@ def of_study(
     }
 
 
-def of_paths(paths: Iterable[str]) -> dict[str, Kind]:
-    """The figures and tables among some paths, by the folder in which they are."""
-    found = [PurePath(path) for path in paths]
+def kinds_of_paths(paths: Iterable[str]) -> dict[str, Kind]:
+    """Return the figures and tables among some paths, by folder."""
+    files = [PurePath(path) for path in paths]
 
     def named(folder: str) -> list[str]:
-        return sorted({path.stem for path in found if path.parent.name == folder})
+        return sorted({path.stem for path in files if path.parent.name == folder})
 
     return {
         "figures": Kind("figure", named("figures"), _FIGURE_SUFFIXES),
@@ -67,12 +67,12 @@ def of_paths(paths: Iterable[str]) -> dict[str, Kind]:
     }
 
 
-def check_targets(targets: Iterable[str], made: Mapping[str, Mapping[str, Kind]]) -> None:
+def check_targets(targets: Iterable[str], kinds: Mapping[str, Mapping[str, Kind]]) -> None:
     """Make sure that requested figures and tables can be made.
 
     Args:
         targets: Snakemake's targets: rules, paths.
-        made: by study, the files that its folders `figures` and `tables` can have.
+        kinds: by study, the files that its folders `figures` and `tables` can have.
 
     Raises:
         FramewattError: a path is misspelt; the line lists the valid names.
@@ -80,36 +80,38 @@ def check_targets(targets: Iterable[str], made: Mapping[str, Mapping[str, Kind]]
     for target in targets:
         match PurePath(target).parts:
             case ("results", study, ("figures" | "tables") as folder, _):
-                _check(PurePath(target), study, folder, made)
+                _check(PurePath(target), study, folder, kinds)
 
 
-def _check(target: PurePath, study: str, folder: str, made: Mapping[str, Mapping[str, Kind]]) -> None:
-    if study not in made:
+def _check(target: PurePath, study: str, folder: str, kinds: Mapping[str, Mapping[str, Kind]]) -> None:
+    if study not in kinds:
         raise FramewattError(
-            f"{target}: found study {study!r}; allowed: {_listed(study, made)}, and others by --config study=<name>"
+            f"{target}: there is no study {study!r} in this call. Use {_listed(study, kinds)}, or --config "
+            "study=<name>."
         )
-    kind = made[study][folder]
+    kind = kinds[study][folder]
     names = [*kind.names, *kind.others]
     if target.stem not in names:
-        raise FramewattError(f"{target}: found {kind.word} {target.stem!r}; allowed: {_listed(target.stem, names)}")
+        raise FramewattError(f"{target}: there is no {kind.word} {target.stem!r}. Use {_listed(target.stem, names)}.")
     suffixes = kind.others.get(target.stem, kind.suffixes)
     if target.suffix not in suffixes:
-        raise FramewattError(f"{target}: found {target.suffix or 'no suffix'}; allowed: {', '.join(suffixes)}")
+        wrong = f"the suffix {target.suffix} cannot be made" if target.suffix else "there is no suffix"
+        raise FramewattError(f"{target}: {wrong}. Use {', '.join(suffixes)}.")
 
 
-def _listed(found: str, names: Iterable[str]) -> str:
+def _listed(wrong: str, names: Iterable[str]) -> str:
     known = list(names)
-    near = difflib.get_close_matches(found, known, n=1)
+    near = difflib.get_close_matches(wrong, known, n=1)
     return ", ".join(known) + (f" (did you mean {near[0]}?)" if near else "")
 
 
-def there_already(targets: Iterable[str], study: str, is_made: Callable[[str], bool]) -> list[str]:
-    """Requested paths of a study that exist and that no rule makes, since they are not due.
+def existing_targets(targets: Iterable[str], study: str, has_rule: Callable[[str], bool]) -> list[str]:
+    """Return the requested paths of a study that exist and that no rule makes, since they are not due.
 
     Args:
         targets: Snakemake's targets: rules, paths.
         study: the study's name.
-        is_made: whether a rule makes a path.
+        has_rule: whether a rule makes a path.
     """
     below = [path for path in targets if path.startswith(f"results/{study}/")]
-    return [path for path in below if Path(path).exists() and not is_made(path)]
+    return [path for path in below if Path(path).exists() and not has_rule(path)]
