@@ -10,8 +10,8 @@ from framewatt.host.node import check_node
 from framewatt.planning.job_hash import idle_domains_sha256
 from framewatt.runs.aside import measured_once_more
 from framewatt.runs.calibration import idle_here
-from framewatt.runs.job import run_job, starting_point
 from framewatt.runs.runner import RunFiles, measure
+from framewatt.runs.work import run_job, starting_point
 from framewatt.witness.window import others_at_rest
 
 

@@ -5,8 +5,8 @@ from framewatt.base.files import read_json
 from framewatt.host.lock import machine_lock, may_wait
 from framewatt.host.node import check_node
 from framewatt.prepare.stage import run_stage
-from framewatt.runs.job import starting_point
 from framewatt.runs.profiling import PLAIN, PROFILED, RECORD
+from framewatt.runs.work import starting_point
 
 
 def main() -> None:

@@ -6,8 +6,8 @@ from framewatt.host.lock import machine_lock, may_wait
 from framewatt.host.node import check_node
 from framewatt.profiling.alone import chooser
 from framewatt.runs.calibration import idle_here
-from framewatt.runs.job import starting_point
 from framewatt.runs.repeated import record_repeated
+from framewatt.runs.work import starting_point
 
 
 def main() -> None:

@@ -20,7 +20,7 @@ from framewatt.meters.trace_file import write_trace
 from framewatt.planning import jobs
 from framewatt.planning.job_hashes import JobHashes
 from framewatt.runs import runner
-from framewatt.runs.levels import in_force, requested
+from framewatt.runs.conditions import in_force, requested
 from framewatt.runs.predictions import NAME as PREDICTIONS
 from framewatt.runs.records import Clock, write_events
 from framewatt.runs.worker import _latency, with_predictions

@@ -10,7 +10,7 @@ import numpy as np
 from carry_neumf import VECTORS, ordered
 
 from framewatt.datasets.storing import load_arrays
-from framewatt.runs.levels import in_force, requested
+from framewatt.runs.conditions import in_force, requested
 from framewatt.workloads import make_training
 from framewatt.workloads.contract import Spec, Training
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.storing import load_arrays
-from framewatt.runs.levels import in_force, requested
+from framewatt.runs.conditions import in_force, requested
 from framewatt.workloads import make_inference, make_training
 from framewatt.workloads.contract import Workload, spec_of
 

@@ -10,7 +10,7 @@ from stages import end_of, run_stage, run_until
 
 from framewatt.datasets import make_arrays
 from framewatt.datasets.storing import save_arrays
-from framewatt.runs.levels import ignored
+from framewatt.runs.conditions import ignored
 
 SHAPES: dict[str, dict[str, Any]] = {
     "mobilenetv2": {"shape": [3, 32, 32]},

@@ -11,7 +11,7 @@ from stages import run_stage, run_until
 
 from framewatt.datasets import make_arrays
 from framewatt.datasets.storing import save_arrays
-from framewatt.runs.open_loop import FEWEST
+from framewatt.runs.batches import FEWEST
 
 ENVIRONMENTS = {
     "torch": ("torch", "torch"),

@@ -13,7 +13,7 @@ from stages import run_program
 
 from framewatt.datasets import make_arrays
 from framewatt.datasets.storing import save_arrays
-from framewatt.runs.levels import ignored
+from framewatt.runs.conditions import ignored
 from framewatt.study.cell import environment_of
 from framewatt.workloads.contract import EPSILON
 from framewatt.workloads.schedule import rates

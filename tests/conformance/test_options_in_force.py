@@ -12,7 +12,7 @@ from stages import end_of
 
 from framewatt.datasets import make_arrays
 from framewatt.datasets.storing import save_arrays
-from framewatt.runs.levels import ignored
+from framewatt.runs.conditions import ignored
 from framewatt.study.cell import environment_of
 
 IMAGES = {"module": "synthetic", "shape": [3, 32, 32], "classes": 10, "train_samples": 16, "test_samples": 6, "seed": 0}

@@ -36,7 +36,7 @@ def test_what_a_step_calls_is_seen_and_called_alone(folder: Path) -> None:
         "folder": str(folder),
     }
     environment = environment_of("torch", "cpu")
-    run_stage("framewatt.runs.capture_worker", environment, job)
+    run_stage("framewatt.runs.repeat_worker", environment, {**job, "step": "capture"})
     found = json.loads((folder / "result").read_text())
     assert found["cannot"] is None
     cases = [Case.of(one) for one in found["cases"]]
@@ -58,7 +58,7 @@ def test_what_a_step_calls_is_seen_and_called_alone(folder: Path) -> None:
     run_stage(
         "framewatt.runs.repeat_worker",
         environment,
-        {**job, "cases": [one.to_dict() for one in first], "loop_s": LOOP_S},
+        {**job, "step": "repeat", "cases": [one.to_dict() for one in first], "loop_s": LOOP_S},
     )
     told = json.loads((folder / "result").read_text())["cases"]
     assert len(told) == len(first)

@@ -11,7 +11,7 @@ import pytest
 from framewatt.base.errors import FramewattError
 from framewatt.host.memory import KEEPING, RETURNED, heap_settings
 from framewatt.runs import worker
-from framewatt.runs.variables import set_in
+from framewatt.runs.conditions import set_in
 from framewatt.study.options import KEPT
 
 FILLING = """

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from framewatt.runs import caches
-from framewatt.runs.caches import MOST_LEFT_B, flags_of, once, prepared
+from framewatt.runs import conditions
+from framewatt.runs.conditions import MOST_LEFT_B, cache_flags, once, prepared
 
 MIB = 1 << 20
 
@@ -15,11 +15,11 @@ MIB = 1 << 20
 @pytest.fixture(autouse=True)
 def _kernel_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Other tests' files stay in memory, and the standard library of this process is not walked through."""
-    monkeypatch.setattr(caches, "forget", lambda paths: caches_forget(paths, tmp_path / "drop_caches"))
-    monkeypatch.setattr(caches.sysconfig, "get_path", lambda name: str(tmp_path / name))
+    monkeypatch.setattr(conditions, "forget", lambda paths: caches_forget(paths, tmp_path / "drop_caches"))
+    monkeypatch.setattr(conditions.sysconfig, "get_path", lambda name: str(tmp_path / name))
 
 
-caches_forget = caches.forget
+caches_forget = conditions.forget
 
 
 def job(tmp_path: Path, state: str, **fields: Any) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def no_pass(one: Mapping[str, Any]) -> str | None:
 def test_cold_forgets_data_weights_and_libraries(tmp_path: Path) -> None:
     told = prepared(job(tmp_path, "cold"), environment(tmp_path), no_pass)
     assert told == {"state": "cold", "files_b": 7 * MIB, "found_b": 7 * MIB, "left_b": 0, "all_files": True}
-    assert flags_of(told) == []
+    assert cache_flags(told) == []
 
 
 def test_a_training_has_no_weights_to_forget(tmp_path: Path) -> None:
@@ -68,15 +68,15 @@ def test_a_job_that_names_no_state_is_left_alone(tmp_path: Path) -> None:
 
 def test_what_stays_in_memory_is_a_flag() -> None:
     told = {"state": "cold", "files_b": 900 * MIB, "found_b": 500 * MIB, "all_files": True}
-    assert flags_of({**told, "left_b": MOST_LEFT_B}) == []
-    (flag,) = flags_of({**told, "left_b": 400 * MIB})
+    assert cache_flags({**told, "left_b": MOST_LEFT_B}) == []
+    (flag,) = cache_flags({**told, "left_b": 400 * MIB})
     assert flag == ("caches: 400 MiB of the files that it may read were still in memory, of 500; it did not begin cold")
 
 
 def test_who_may_not_have_all_files_forgotten_is_told_that_libraries_elsewhere_may_be_in_memory() -> None:
     told = {"state": "cold", "files_b": 900 * MIB, "found_b": 500 * MIB, "left_b": 0}
-    assert flags_of({**told, "all_files": True}) == []
-    (flag,) = flags_of({**told, "all_files": False})
+    assert cache_flags({**told, "all_files": True}) == []
+    (flag,) = cache_flags({**told, "all_files": False})
     assert "others that it reads may have been in memory" in flag
 
 
@@ -84,7 +84,7 @@ def test_warm_makes_one_pass_that_is_not_measured(tmp_path: Path) -> None:
     passed = []
     told = prepared(job(tmp_path, "warm"), environment(tmp_path), lambda one: passed.append(one) or None)
     assert told == {"state": "warm", "failed": None}
-    assert flags_of(told) == []
+    assert cache_flags(told) == []
     (one,) = passed
     assert one["window"]["warm_up_batches"] == 3
     assert one["window"]["minimum_s"] < 1e-6
@@ -92,7 +92,7 @@ def test_warm_makes_one_pass_that_is_not_measured(tmp_path: Path) -> None:
 
 def test_a_pass_that_fails_is_a_flag(tmp_path: Path) -> None:
     told = prepared(job(tmp_path, "warm"), environment(tmp_path), lambda one: "killed by SIGKILL")
-    assert flags_of(told) == ["caches: the pass that was to warm them failed: killed by SIGKILL"]
+    assert cache_flags(told) == ["caches: the pass that was to warm them failed: killed by SIGKILL"]
 
 
 def test_a_pass_of_a_training_is_an_epoch_and_one_of_requests_waits_for_none(tmp_path: Path) -> None:

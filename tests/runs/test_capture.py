@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from framewatt.runs import capture_worker
+from framewatt.runs import repeat_worker
 
 
 class Program:
@@ -27,5 +27,5 @@ class Program:
 )
 def test_the_first_and_the_last_where_it_is_near(steps: int, seen: list[int], made: int) -> None:
     program = Program(steps)
-    assert list(capture_worker._batches(program, 0)) == seen  # type: ignore[arg-type]
+    assert list(repeat_worker._batches(program, 0)) == seen  # type: ignore[arg-type]
     assert len(program.made) == made

@@ -9,7 +9,7 @@ from test_worker import TEN, Clock, Scripted, ScriptedTraining
 
 from framewatt.datasets.storing import save_arrays
 from framewatt.runs import events, worker
-from framewatt.runs.levels import ignored, in_force, requested, unconfirmed
+from framewatt.runs.conditions import ignored, in_force, requested, unconfirmed
 from framewatt.study.options import OPTIONS
 from framewatt.study.runtimes import RUNTIMES, Runtime
 

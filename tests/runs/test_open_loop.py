@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from framewatt.runs.open_loop import FEWEST, Served, arrivals_s, length_s, serve
+from framewatt.runs.batches import FEWEST, Served, arrivals_s, length_s, serve
 
 
 class Clock:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from framewatt.host.supervision import Outcome
-from framewatt.runs import repeated, trial_worker
+from framewatt.runs import repeat_worker, repeated
 from framewatt.workloads.repeaters import Case, UnrepeatableError, make_repeater
 
 ENDS = "ends the process"
@@ -36,8 +36,8 @@ class Repeater:
 
 def tried(monkeypatch: pytest.MonkeyPatch, *names: str) -> tuple[dict[int, str | None], list[list[int]]]:
     """What becomes of operators of some names, and those that each process was asked for."""
-    monkeypatch.setattr(trial_worker, "make_repeater", lambda *_: Repeater())
-    monkeypatch.setattr(trial_worker, "spec_of", lambda job: None)
+    monkeypatch.setattr(repeat_worker, "make_repeater", lambda *_: Repeater())
+    monkeypatch.setattr(repeat_worker, "spec_of", lambda job: None)
     asked: list[list[int]] = []
 
     def work(job: Mapping[str, Any], environment: Any, scratch: Path, *_: Any) -> Outcome:
@@ -45,7 +45,7 @@ def tried(monkeypatch: pytest.MonkeyPatch, *names: str) -> tuple[dict[int, str |
         path.write_text(json.dumps({**job, "engine": "", "captured": "", "result": str(scratch / "result")}))
         asked.append(list(job["left"]))
         try:
-            trial_worker.main(str(path))
+            repeat_worker.try_each(str(path))
         except EndedError:
             return Outcome("killed by signal 11", 0, 0)
         return Outcome(None, 0, 0)

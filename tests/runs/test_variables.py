@@ -1,7 +1,7 @@
 """What a user's environment changes about how libraries compute stands in the record of every run."""
 
 from framewatt.host.supervision import thread_settings
-from framewatt.runs.variables import COMPUTING, flags_of, set_in
+from framewatt.runs.conditions import COMPUTING, set_in, variable_flags
 
 
 def test_variables_that_change_how_libraries_compute_are_told_with_their_values() -> None:
@@ -9,11 +9,11 @@ def test_variables_that_change_how_libraries_compute_are_told_with_their_values(
     found = set_in(environment)
     assert found == {"OMP_WAIT_POLICY": "active", "TF_ENABLE_ONEDNN_OPTS": "1"}
     told = "OMP_WAIT_POLICY=active, TF_ENABLE_ONEDNN_OPTS=1"
-    assert flags_of(found) == [f"variables that change how libraries compute were set: {told}"]
+    assert variable_flags(found) == [f"variables that change how libraries compute were set: {told}"]
 
 
 def test_a_run_in_a_plain_environment_has_no_flag() -> None:
-    assert flags_of(set_in({"PATH": "/usr/bin", **thread_settings(2)})) == []
+    assert variable_flags(set_in({"PATH": "/usr/bin", **thread_settings(2)})) == []
 
 
 def test_a_path_is_no_business_of_a_record() -> None:

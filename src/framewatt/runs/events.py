@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
-from framewatt.tasks.phases import PHASE, Work
-
 
 def is_primary(window: str) -> bool:
     """Whether a window is one of those that a run is measured by: `steady` of inference, each epoch of training."""
@@ -37,15 +35,3 @@ class Events:
         self.mark(name, "start", time.monotonic_ns())
         yield
         self.mark(name, "end", time.monotonic_ns())
-
-
-def write_phases(events: Events, work: Work) -> None:
-    """Write the phases of steps as windows, after the timed window: one name for each phase, with many spans.
-
-    Args:
-        events: of the run.
-        work: what its steps did.
-    """
-    for mark in work.marks:
-        events.mark(f"{PHASE}{mark.phase}", "start", mark.start_ns)
-        events.mark(f"{PHASE}{mark.phase}", "end", mark.end_ns)

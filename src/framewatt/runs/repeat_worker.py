@@ -1,18 +1,121 @@
-"""Calls operators alone, each in loops of its own: the sampled process.
+"""Operators of a program alone: which ones it calls, which of them can be called, and loops of each.
 
-`python -m framewatt.runs.repeat_worker <job.json>` runs inside a framework's environment. It goes over all operators
-several times, in turns of the two directions, so that what drifts meanwhile is seen and falls on all of them alike.
+`python -m framewatt.runs.repeat_worker <job.json>` runs inside a framework's environment, as the worker does. The job's
+`step` is one of three, each in a process of its own:
+
+- CAPTURE writes down which operators a step of the cell's program calls, with which arguments.
+- TRY calls each once, so that operators that fail are known before any is sampled. It ends at the first failure that
+  may have left the framework or its device in an unknown state, and is then started again for the rest.
+- REPEAT calls each in loops of its own, and is sampled. It goes over all operators several times, in alternating
+  directions, so that a drift is seen and affects all of them alike.
 """
 
+import itertools
+import json
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from framewatt.base.files import read_json, write_json
+from framewatt.datasets.storing import load_arrays
 from framewatt.runs.events import Events
-from framewatt.workloads.contract import spec_of
-from framewatt.workloads.repeaters import Case, Repeater, make_repeater
+from framewatt.workloads import make_inference, make_training
+from framewatt.workloads.contract import Workload, spec_of
+from framewatt.workloads.repeaters import CANNOT, Case, Repeater, UnrepeatableError, make_repeater
+
+STEPS = 3
+"""Steps that are looked at: so many from a pass's beginning, and its last one, which may be smaller."""
+
+FAR = 200
+"""Steps of a pass whose last one is not looked at, since all batches before it would have to be made."""
+
+_WARM = 1
+
+
+def capture(job_path: str) -> None:
+    """Write the cases, or why there are none, to `job["result"]`."""
+    job = read_json(Path(job_path))
+    folder = Path(job["captured"])
+    try:
+        repeater = make_repeater(job["engine"], spec_of(job), folder)
+        workload = _warm(job)
+        cases = repeater.captured(workload, _batches(workload, int(job["phase"] == "train")))
+        found: dict[str, Any] = {"cases": [case.to_dict() for case in cases], "cannot": None}
+        workload.close()
+    except UnrepeatableError as error:
+        found = {"cases": [], "cannot": f"{CANNOT}{error}"}
+    write_json(Path(job["result"]), found)
+
+
+def _warm(job: dict[str, Any]) -> Workload:
+    data = load_arrays(Path(job["data"]))
+    make = make_training if job["phase"] == "train" else make_inference
+    workload: Workload = make(job["engine"], spec_of(job), data)
+    workload.setup()
+    for batch in itertools.islice(workload.batches(int(job["phase"] == "train")), _WARM):
+        workload.run(batch)
+    workload.synchronize()
+    return workload
+
+
+def _batches(workload: Workload, epoch: int) -> Iterator[Any]:
+    """The first batches of a pass and its last."""
+    last = len(workload.steps(epoch)) - 1
+    batches = workload.batches(epoch)
+    for place, batch in enumerate(batches if last < FAR else itertools.islice(batches, STEPS)):
+        if place < STEPS or place == last:
+            yield batch
+
+
+BEGUN = "begun"
+
+
+def try_each(job_path: str) -> None:
+    """Call the cases of `job["cases"]` at `job["left"]`, and append what becomes of each to `job["tried"]` at once."""
+    job = read_json(Path(job_path))
+    repeater = make_repeater(job["engine"], spec_of(job), Path(job["captured"]))
+    with Path(job["tried"]).open("a", encoding="utf-8") as file:
+
+        def tell(place: int, told: str | None) -> None:
+            file.write(json.dumps({"case": place, "told": told}) + "\n")
+            file.flush()
+
+        for place in job["left"]:
+            tell(place, BEGUN)
+            try:
+                repeater.made(Case.of(job["cases"][place]))()
+                repeater.synchronize()
+            except UnrepeatableError as error:
+                tell(place, f"{CANNOT}{error}")
+            # Whatever a framework raises is why this operator has no number.
+            except Exception as error:
+                tell(place, f"{CANNOT}{type(error).__name__}: {_line(error)}")
+                break
+            else:
+                tell(place, None)
+    write_json(Path(job["result"]), {})
+
+
+def reasons_of(path: Path) -> dict[int, str | None]:
+    """Why each case that was tried cannot be repeated, by its place; None if it can, BEGUN if the process ended in it.
+
+    Args:
+        path: what was appended; a line that was cut short is left out.
+    """
+    found: dict[int, Any] = {}
+    for line in path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else ():
+        if line.endswith("\n"):
+            one = json.loads(line)
+            found[one["case"]] = one["told"]
+    return found
+
+
+def _line(error: BaseException) -> str:
+    """The first line of what an error says, which may be a whole traceback of C++."""
+    return (str(error).strip().splitlines() or ["without a word"])[0][:300]
+
 
 ROUNDS = 3
 """Loops of each operator."""
@@ -27,7 +130,7 @@ def window_of(case: int, turn: int) -> str:
     return f"repeat-{case}-{turn}"
 
 
-def main(job_path: str) -> None:
+def repeat(job_path: str) -> None:
     """Make the loops of `job["cases"]`, each of `job["loop_s"]` seconds; write their calls to `job["result"]`."""
     job = read_json(Path(job_path))
     repeater = make_repeater(job["engine"], spec_of(job), Path(job["captured"]))
@@ -82,6 +185,16 @@ def _loop(
     events.mark(window, "start", start_ns)
     events.mark(window, "end", end_ns)
     return count, 1e-9 * (end_ns - called_ns)
+
+
+CAPTURE, TRY, REPEAT = "capture", "try", "repeat"
+
+_BY_STEP = {CAPTURE: capture, TRY: try_each, REPEAT: repeat}
+
+
+def main(job_path: str) -> None:
+    """Make the step of a job."""
+    _BY_STEP[read_json(Path(job_path))["step"]](job_path)
 
 
 if __name__ == "__main__":

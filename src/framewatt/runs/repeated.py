@@ -20,12 +20,13 @@ from framewatt.host.lock import MachineLock
 from framewatt.meters.contract import Channel
 from framewatt.meters.trace_file import write_trace
 from framewatt.prepare.stage import kept
-from framewatt.runs.repeat_worker import ROUNDS, window_of
-from framewatt.runs.trial_worker import BEGUN, reasons_of
+from framewatt.runs.repeat_worker import BEGUN, CAPTURE, REPEAT, ROUNDS, TRY, reasons_of, window_of
 from framewatt.runs.work import EVENTS, RESULT, events_of, work
 from framewatt.sampling.client import Sampler
 from framewatt.witness.judgement import disturbance_flags
 from framewatt.workloads.repeaters import CANNOT, Case
+
+WORKER = "framewatt.runs.repeat_worker"
 
 RECORD, POWER = "repeated.json", "power.parquet"
 """Names of the files of a cell's repeated operators."""
@@ -129,7 +130,7 @@ def _captured(
 ) -> tuple[dict[str, Any], str | None]:
     """What the program calls, or why that is not known."""
     with scratch_folder() as scratch:
-        outcome = work(job, environment, scratch, log, lock, "framewatt.runs.capture_worker")
+        outcome = work({**job, "step": CAPTURE}, environment, scratch, log, lock, WORKER)
         return ({}, outcome.reason) if outcome.reason else (read_json(scratch / RESULT), None)
 
 
@@ -146,9 +147,7 @@ def _tried(
         told = {"cases": [case.to_dict() for case in cases], "tried": str(path)}
         while left := [place for place in range(len(cases)) if place not in found]:
             with scratch_folder() as again:
-                outcome = work(
-                    {**job, **told, "left": left}, environment, again, log, lock, "framewatt.runs.trial_worker"
-                )
+                outcome = work({**job, **told, "step": TRY, "left": left}, environment, again, log, lock, WORKER)
             found = reasons_of(path)
             ended = outcome.reason or "ended without a result"
             found = {place: f"{CANNOT}{ended}" if one == BEGUN else one for place, one in found.items()}
@@ -176,7 +175,7 @@ def _loops(
         lasts_s = loop_s(sampler.channels)
         limit_s = job["timeout_s"] + len(cases) * ROUNDS * (lasts_s + _NOT_IN_LOOPS_S)
         told = {"cases": [case.to_dict() for case in cases], "loop_s": lasts_s, "timeout_s": limit_s}
-        outcome = work({**job, **told}, environment, scratch, log, lock, "framewatt.runs.repeat_worker")
+        outcome = work({**job, **told, "step": REPEAT}, environment, scratch, log, lock, WORKER)
         summary = sampler.stop()
         trace = replace(sampler.trace(), channels=in_force(sampler.channels, idle))
         if reason := outcome.reason or summary.get("error"):

@@ -20,11 +20,11 @@ from framewatt.meters.trace import Trace
 from framewatt.meters.trace_file import write_trace
 from framewatt.preflight import check_machine
 from framewatt.privacy.secrets import Secrets
-from framewatt.runs.caches import prepared
 from framewatt.runs.calibration import wait_for_idle
 from framewatt.runs.chain import MEASURED, Chain, hashes_of
 from framewatt.runs.chain import NAME as CHAIN
 from framewatt.runs.clocks import Instant
+from framewatt.runs.conditions import prepared
 from framewatt.runs.predictions import NAME as PREDICTIONS
 from framewatt.runs.predictions import as_bytes, read_right
 from framewatt.runs.records import SCHEMA_VERSION, Clock, run_text, write_events

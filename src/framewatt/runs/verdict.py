@@ -8,10 +8,8 @@ from framewatt.energy.accounting import NO_POWER
 from framewatt.host.supervision import Outcome
 from framewatt.preflight import objections
 from framewatt.runs.batches import STREAMED
-from framewatt.runs.caches import flags_of as flags_of_caches
 from framewatt.runs.clocks import step_within
-from framewatt.runs.levels import ignored, unconfirmed
-from framewatt.runs.variables import flags_of
+from framewatt.runs.conditions import cache_flags, ignored, unconfirmed, variable_flags
 from framewatt.study.records import RunRecord
 from framewatt.tasks import METRICS
 from framewatt.tasks.quality import Quality, hints_of, primary_of, task_in
@@ -130,7 +128,7 @@ def _flags_around(job: Mapping[str, Any], outcome: Outcome, around: Mapping[str,
         flags.append(
             f"power was not back to within {100 * cool_down['idle_band']:g} % of idle in {cool_down['timeout_s']:g} s"
         )
-    flags += flags_of_caches(around.get("caches"))
+    flags += cache_flags(around.get("caches"))
     if step := step_within(around["clock"]):
         flags.append(step)
     if around["lock"] and not around["lock"]["machine_wide"]:
@@ -162,7 +160,7 @@ def _flags(job: Mapping[str, Any], result: Mapping[str, Any] | None, energies: M
         # Only inference makes the answers: a model in training is given the references.
         flags += task.answer_flags(result["quality"])
     flags += _flags_of_load((result["latency"] or {}).get("open_loop"))
-    flags += flags_of(result["workload"].get("variables", {}))
+    flags += variable_flags(result["workload"].get("variables", {}))
     flags += unconfirmed(result["workload"].get("options", {}))
     return flags
 

@@ -1,16 +1,20 @@
-"""The worker as a supervised process: started, limited in time, its events read."""
+"""The job of a run, and its worker as a supervised process: started, limited in time, its events read."""
 
 import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from framewatt.base.errors import FramewattError
+from framewatt.base.files import read_json
 from framewatt.host.lock import MachineLock
 from framewatt.host.memory import heap_settings
 from framewatt.host.supervision import Outcome, supervise, thread_settings
 from framewatt.meters.gpus import GPU_ORDER
-from framewatt.study.records import Event
+from framewatt.prepare.exporters.contract import CHECK_RECORD
+from framewatt.prepare.training import RECORD as TRAIN_RECORD
+from framewatt.study.records import Event, RunJob
 
 EVENTS, RESULT = "events.jsonl", "result.json"
 """Names of what the worker writes."""
@@ -75,3 +79,36 @@ def events_of(scratch: Path, outcome: Outcome) -> list[Event]:
         *inside,
         {"window": "process", "edge": "end", "monotonic_ns": outcome.ended_ns},
     ]
+
+
+def starting_point(model: Path | None, check: Path | None) -> dict[str, Any]:
+    """The trained weights or the export that a run starts from: its hash, or why there is none.
+
+    Args:
+        model: folder of the weights or of the export; None where a run starts from neither.
+        check: folder of the export's check; None where it starts from weights.
+    """
+    if model is None:
+        return {"artefact": None, "sha256": None, "missing": None, "repeat": True}
+    record = read_json(check / CHECK_RECORD) if check else read_json(model / TRAIN_RECORD)
+    usable = record["status"] in ("ok", "deviates")
+    return {
+        "artefact": str(model),
+        "sha256": record.get("model_sha256" if check else "weights_sha256"),
+        "missing": None if usable else f"{'export' if check else 'training'}: {record['reason']}",
+        "repeat": record["status"] == "failed" and record.get("repeat", True),
+    }
+
+
+def run_job(planned: Mapping[str, Any], **known_here: Any) -> RunJob:
+    """The planned job with what is known only here: `position`, `data`, `artefact`, ... .
+
+    Raises:
+        FramewattError: a field that every run needs is left out, or one is unknown.
+    """
+    job = {**planned, **known_here}
+    if left_out := sorted(RunJob.__required_keys__ - job.keys()):
+        raise FramewattError(f"job of a run: found no {', '.join(left_out)}; allowed: every required field of RunJob")
+    if unknown := sorted(job.keys() - RunJob.__required_keys__ - RunJob.__optional_keys__):
+        raise FramewattError(f"job of a run: found {', '.join(unknown)}; allowed: the fields of RunJob")
+    return cast("RunJob", job)

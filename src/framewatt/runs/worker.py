@@ -20,13 +20,11 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json, write_json
 from framewatt.datasets.storing import load_arrays
 from framewatt.host.memory import heap_in_force, heap_settings
-from framewatt.runs.batches import AHEAD_GB, PASSES, Supply
-from framewatt.runs.events import Events, write_phases
-from framewatt.runs.levels import in_force, requested
-from framewatt.runs.open_loop import infer_open
+from framewatt.runs.batches import AHEAD_GB, PASSES, Supply, infer_open, write_phases
+from framewatt.runs.conditions import in_force, requested, set_in
+from framewatt.runs.events import Events
 from framewatt.runs.predictions import NAME as PREDICTIONS
 from framewatt.runs.predictions import as_bytes, predictions_entry
-from framewatt.runs.variables import set_in
 from framewatt.study.load import CLOSED, rate_of
 from framewatt.study.options import KEPT, STEP
 from framewatt.study.training import SEEDED

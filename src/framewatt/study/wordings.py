@@ -161,7 +161,7 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
     "others_not_resolved": ("too short, or not read close enough to its edges, to tell the work of others from none",),
     "heat": ("heat lowered the clock of processors {times} times",),
     "gpu_shared": ("{count} process[es] of others on {gpu:w}",),
-    # Reasons and flags of runs (runs.verdict, runs.levels, runs.caches, runs.clocks, runs.aside).
+    # Reasons and flags of runs (runs.verdict, runs.conditions, runs.clocks, runs.aside).
     "no_window": ("the workload closed no window",),
     "no_energy": ("no meter gave energy",),
     "sampler_died": ("the sampling process died or hung",),

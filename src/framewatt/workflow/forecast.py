@@ -9,7 +9,7 @@ from typing import Any
 from framewatt.base.validation import load_yaml
 from framewatt.datasets.catalogue import Catalogue
 from framewatt.planning.jobs import environments_of
-from framewatt.runs.open_loop import length_s
+from framewatt.runs.batches import length_s
 from framewatt.stopping.expected import span_s
 from framewatt.study.cell import Cell
 from framewatt.study.load import rate_of

@@ -9,7 +9,7 @@ from framewatt.host.supervision import Outcome
 from framewatt.package.verification.imported import problems_of_epochs, problems_of_flags, problems_of_unknown
 from framewatt.package.verification.opened import Opened
 from framewatt.package.verification.reading import differences, same, some
-from framewatt.runs.open_loop import length_s, requests_of
+from framewatt.runs.batches import length_s, requests_of
 from framewatt.runs.verdict import FAILED, OK, UNAVAILABLE, Verdict, domain_messages, judge
 from framewatt.study.cell import Cell
 from framewatt.study.load import CLOSED, rate_of

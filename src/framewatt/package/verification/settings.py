@@ -12,7 +12,7 @@ from framewatt.package.verification.reading import some
 from framewatt.package.verification.samples import data_of
 from framewatt.planning.jobs import measure_job
 from framewatt.runs.batches import AHEAD_GB, PASSES, always_ahead, made
-from framewatt.runs.levels import RECORDED_SINCE, requested
+from framewatt.runs.conditions import RECORDED_SINCE, requested
 from framewatt.runs.verdict import OK
 from framewatt.study.cell import Cell
 from framewatt.study.options import COLD, REMOVED, Level
@@ -62,7 +62,7 @@ def _made(cell: Cell, record: Mapping[str, Any], window: Mapping[str, Any]) -> I
 
 
 def _cached(cell: Cell, record: Mapping[str, Any]) -> Iterator[str]:
-    """Caches in another state than the cell names (runs.caches); a run that never began may have none."""
+    """Caches in another state than the cell names (runs.conditions); a run that never began may have none."""
     wanted, told = cell.changed.get("caches"), record.get("caches")
     if told is None:
         if wanted is not None and record["status"] == OK:
