@@ -297,7 +297,7 @@ def test_an_earlier_wording_is_written_in_present_words(monkeypatch: pytest.Monk
     assert in_present_words("outputs are not numbers") == "outputs are not numbers"
     table = {**WORDINGS, "attempt": ("try {attempt}", "attempt {attempt}; earlier ones failed")}
     monkeypatch.setattr(wordings, "WORDINGS", table)
-    for function in (wordings._wordings, in_present_words, meaning_of):
+    for function in (wordings._wordings, wordings._earlier_patterns, in_present_words, meaning_of):
         function.cache_clear()
     assert (
         in_present_words("gpu:0: try 3; no meter of a GPU")
@@ -305,5 +305,5 @@ def test_an_earlier_wording_is_written_in_present_words(monkeypatch: pytest.Monk
     )
     assert same_meaning("try 3", "attempt 3; earlier ones failed")
     monkeypatch.undo()
-    for function in (wordings._wordings, in_present_words, meaning_of):
+    for function in (wordings._wordings, wordings._earlier_patterns, in_present_words, meaning_of):
         function.cache_clear()

@@ -17,7 +17,7 @@ from framewatt.profiling.evidence import (
     Look,
     host_reads,
     joules_in,
-    joules_of_api,
+    joules_of_updates,
     page_faults,
     seen_in,
     weights_among_inputs,
@@ -27,7 +27,8 @@ from framewatt.statistics.log_ratios import log_ratio, logs_of
 from framewatt.statistics.selection import block_values, cells_of, totals
 from framewatt.study.factors import PlainCell
 from framewatt.study.options import FUSED, KEPT, OPTIONS, REMOVED, STEP
-from framewatt.study.runtimes import ONNX_RUNTIME, RUNTIMES
+from framewatt.study.runtimes import RUNTIMES
+from framewatt.workloads.registry import engine_facts
 
 COLUMNS = (
     *("cell", "hint", "evidence", "share_percent", "factor", "tried", "tried_cell", "blocks"),
@@ -72,16 +73,25 @@ def _engine(levels: Levels) -> str:
     return str(RUNTIMES[levels["runtime"]].engine)
 
 
-def _is_torch(levels: Levels) -> bool:
-    return bool(levels["runtime"] == "torch")
+def _can_compile_eager(levels: Levels) -> bool:
+    return bool(engine_facts("EAGER").get(_engine(levels))) and "compile" in RUNTIMES[levels["runtime"]].honours
 
 
-def _trained_here(levels: Levels) -> bool:
-    return bool(levels["phase"] == "infer") and _engine(levels) != ONNX_RUNTIME
+def _has(option: str) -> Callable[[Levels], bool]:
+    """Return whether the runtime of a cell has an option."""
+    return lambda levels: option in RUNTIMES[levels["runtime"]].honours
+
+
+def _runs_exports(levels: Levels) -> bool:
+    return not RUNTIMES[levels["runtime"]].trains
+
+
+def _in_framework(levels: Levels) -> bool:
+    return bool(levels["phase"] == "infer") and not _runs_exports(levels)
 
 
 def _exported(levels: Levels) -> bool:
-    return bool(levels["phase"] == "infer") and _engine(levels) == ONNX_RUNTIME
+    return bool(levels["phase"] == "infer") and _runs_exports(levels)
 
 
 HINTS = (
@@ -96,29 +106,29 @@ HINTS = (
         "a compiled graph in place of eager calls: much is spent outside operators",
         joules_in(*_OUTSIDE, least_percent=5.0),
         "compile",
-        _is_torch,
+        _can_compile_eager,
         lambda levels, other: other["compile"] == "compiled" != levels["compile"],
     ),
     Hint(
         "channels-last memory: convolutions take the joules",
         joules_in("convolution", least_percent=30.0),
         "layout",
-        _is_torch,
+        _has("layout"),
         lambda levels, other: other["layout"] == "channels_last" != levels["layout"],
     ),
     Hint(
         "a runtime that fuses: normalisation and activations are operators of their own",
         joules_in(*_UNFUSED, least_percent=5.0),
         "runtime",
-        _trained_here,
-        lambda levels, other: _engine(other) == ONNX_RUNTIME,
+        _in_framework,
+        lambda levels, other: _runs_exports(other),
     ),
     Hint(
         "another export: its normalisation was not folded into convolutions",
         joules_in("normalisation", least_percent=2.0),
         "runtime",
         _exported,
-        lambda levels, other: _engine(other) == ONNX_RUNTIME,
+        lambda levels, other: _runs_exports(other),
     ),
     Hint(
         "weights off the list of a graph's inputs: none of them is a constant",
@@ -136,9 +146,9 @@ HINTS = (
     ),
     Hint(
         "a fused optimiser: its update takes the joules of many small operators",
-        joules_of_api("torch.optim.", ".step", least_percent=2.0),
+        joules_of_updates(least_percent=2.0),
         "update",
-        _is_torch,
+        _has("update"),
         lambda levels, other: other["update"] == FUSED != levels["update"],
     ),
     Hint(

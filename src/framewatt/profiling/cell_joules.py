@@ -18,7 +18,8 @@ from framewatt.profiling.nesting import Innermost, Kind, calls_per_step, innermo
 from framewatt.profiling.timeline import Clock, Timeline, clock_of
 from framewatt.runs.profiling import PROFILED
 from framewatt.runs.timelines import POWER, RECORD, SPANS, read_spans
-from framewatt.workloads.profilers import HOST_READS, STEP, Spans
+from framewatt.workloads.profilers import STEP, Spans
+from framewatt.workloads.registry import engine_facts
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ class CellJoules:
         unseen: GPUs of which the profiler does not show what ran there.
         domain: what was metered.
         estimated: whether it is an estimate.
-        host_reads_per_step: calls of HOST_READS; None where the engine's profiler has no such operators.
+        host_reads_per_step: calls in which the host waits for the device; None if the profiler does not show them.
     """
 
     kinds: tuple[Kind, ...]
@@ -167,12 +168,13 @@ def joules_in(recorded: Recorded, trace: Readings) -> list[CellJoules]:
 
 
 def _host_reads(recorded: Recorded) -> float | None:
-    """Calls of HOST_READS in a step of the window; None where the engine's profiler has no such operators."""
-    if recorded.record["engine"] != "torch":
+    """Return the calls in a step of the window in which the host waits; None if the profiler does not show them."""
+    names = engine_facts("HOST_READS").get(recorded.record["engine"], ())
+    if not names:
         return None
     starts_ns = 1e9 * recorded.clock.monotonic_s(recorded.spans.start_ns)
     window = recorded.record["passes"][PROFILED]["window"]
-    return calls_per_step(recorded.spans, HOST_READS, starts_ns, window["spans_monotonic_ns"])
+    return calls_per_step(recorded.spans, names, starts_ns, window["spans_monotonic_ns"])
 
 
 def _within(recorded: Recorded, inner: Innermost) -> Timeline:

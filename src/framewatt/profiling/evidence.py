@@ -13,7 +13,8 @@ from framewatt.profiling.operators import API, OPERATOR
 from framewatt.study.cell import FIXED, Cell
 from framewatt.study.factors import PlainCell
 from framewatt.study.options import QUANTISED
-from framewatt.workloads.profilers import HOST_READS
+from framewatt.study.runtimes import RUNTIMES
+from framewatt.workloads.registry import engine_facts
 
 _READS = "host_reads_per_step"
 
@@ -29,9 +30,10 @@ class Seen:
         families: percent of the joules by family of operators, over its domains; empty without a timeline.
         operators: as above, by operator.
         apis: as above, by API.
-        host_reads_per_step: calls in which the host waits for a number, see profilers.HOST_READS.
+        host_reads_per_step: calls in which the host waits for a number of the device.
         faults_per_cpu_s: minor page faults of its runs in a second of their processor time: the median.
         weights_among_inputs: of its export, as the check of it counted them.
+        engine: the library that executes it.
     """
 
     families: Shares = field(default_factory=dict)
@@ -40,6 +42,7 @@ class Seen:
     host_reads_per_step: float | None = None
     faults_per_cpu_s: float | None = None
     weights_among_inputs: int | None = None
+    engine: str = ""
 
 
 @dataclass(frozen=True)
@@ -69,13 +72,16 @@ def joules_in(*families: str, least_percent: float) -> Look:
     return look
 
 
-def joules_of_api(prefix: str, suffix: str, least_percent: float) -> Look:
-    """A share of the joules in an API, by how its name begins and ends."""
+def joules_of_updates(least_percent: float) -> Look:
+    """Return what looks for a share of the joules in the API that updates weights."""
 
     def look(seen: Seen) -> Evidence | None:
-        found = {name: share for name, share in seen.apis.items() if name.startswith(prefix) and name.endswith(suffix)}
-        share = sum(found.values())
-        return Evidence(", ".join(found), share) if found and share >= least_percent else None
+        ends = engine_facts("UPDATE_API").get(seen.engine)
+        if ends is None:
+            return None
+        shares = {api: share for api, share in seen.apis.items() if api.startswith(ends[0]) and api.endswith(ends[1])}
+        share = sum(shares.values())
+        return Evidence(", ".join(shares), share) if shares and share >= least_percent else None
 
     return look
 
@@ -87,7 +93,7 @@ def host_reads(least_per_step: float) -> Look:
         calls = seen.host_reads_per_step
         if calls is None or calls < least_per_step:
             return None
-        shares = [seen.operators[name] for name in HOST_READS if name in seen.operators]
+        shares = [seen.operators[name] for name in engine_facts("HOST_READS").get(seen.engine, ()) if name in seen.operators]
         return Evidence(f"item(), nonzero(): {calls:.3g} a step", sum(shares) if shares else None)
 
     return look
@@ -143,6 +149,7 @@ def seen_in(
             _known(reads.get(cell.id)),
             _known(faults_per_cpu_s.get(cell.id)),
             exports.get(Cell(**{name: cell.to_dict()[name] for name in FIXED}).export),
+            RUNTIMES[cell.to_dict()["runtime"]].engine,
         )
         for cell in cells
     }

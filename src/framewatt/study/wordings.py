@@ -332,6 +332,8 @@ def in_present_words(text: str) -> str:
         written.append(_FIELD.sub(lambda field: match[field[1]] if field[1] else "", newest) if earlier else match[0])
         return f"{_OPEN}{len(written) - 1}{_CLOSE}"
 
+    if not any(pattern.search(text) for pattern in _earlier_patterns()):
+        return text
     text = _without_marks(text)
     for wording in _wordings():
         text = wording.pattern.sub(functools.partial(write, WORDINGS[wording.code][-1]), text)
@@ -392,6 +394,11 @@ def _wordings() -> tuple[_Wording, ...]:
             fixed = len(_FIELD.sub("", wording))
             compiled.append(_Wording(code, _pattern(wording), compared, fixed))
     return tuple(sorted(compiled, key=lambda wording: -wording.length))
+
+
+@functools.cache
+def _earlier_patterns() -> tuple[re.Pattern[str], ...]:
+    return tuple(_pattern(wording) for wordings in WORDINGS.values() for wording in wordings[:-1])
 
 
 def _fields(wording: str) -> list[str]:

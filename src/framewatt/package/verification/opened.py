@@ -26,6 +26,7 @@ from framewatt.stopping.path import path_of
 from framewatt.study.records import RunRecord
 from framewatt.study.stopping_rule import rule_of
 from framewatt.study.study import FileStudy, MeasuredStudy, MergedRun, MergedStudy, Study
+from framewatt.study.wordings import in_present_words
 
 
 @dataclass(frozen=True)
@@ -219,9 +220,28 @@ def _record_in(path: Path) -> tuple[HeldRecord | None, str | None]:
     if not (path / "run.json").is_file():
         return None, "planned, and has no record"
     try:
-        return HeldRecord(read_run(path / "run.json")), None
+        return HeldRecord(_in_present_words(read_run(path / "run.json"))), None
     except FramewattError as error:
         return None, str(error).removeprefix(f"{path}/")
+
+
+_WITH_SENTENCES = ("reasons", "flags", "disturbed", "unknown")
+"""Keys of a record below which sentences are that this code compares with its own, or looks for words in."""
+
+
+def _in_present_words(value: Any) -> Any:
+    """Return a part of a record with its sentences in their newest wording."""
+    if isinstance(value, dict):
+        return {key: _reworded(one) if key in _WITH_SENTENCES else _in_present_words(one) for key, one in value.items()}
+    return [_in_present_words(one) for one in value] if isinstance(value, list) else value
+
+
+def _reworded(value: Any) -> Any:
+    if isinstance(value, str):
+        return in_present_words(value)
+    if isinstance(value, dict):
+        return {key: _reworded(one) for key, one in value.items()}
+    return [_reworded(one) for one in value] if isinstance(value, list) else value
 
 
 def _without_newer(settings: Any, told: Any, content: Any) -> Any:

@@ -22,3 +22,9 @@ LIBRARIES = {name: (name,) for name in ("torch", "torchvision", "transformers", 
 HOST_READS = ("aten::_local_scalar_dense", "aten::nonzero")
 """Operators in which the host waits for a number of the device: `item()`, `float()` and an `if` call the first. Masks
 as indices call the second, since the size of its answer is not known before."""
+
+EAGER = True
+"""Whether a program calls one operator after the other, with time between them, unless it compiles its model."""
+
+UPDATE_API = ("torch.optim.", ".step")
+"""How the names of the API start and end that updates weights."""
