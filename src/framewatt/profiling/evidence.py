@@ -93,7 +93,9 @@ def host_reads(least_per_step: float) -> Look:
         calls = seen.host_reads_per_step
         if calls is None or calls < least_per_step:
             return None
-        shares = [seen.operators[name] for name in engine_facts("HOST_READS").get(seen.engine, ()) if name in seen.operators]
+        shares = [
+            seen.operators[name] for name in engine_facts("HOST_READS").get(seen.engine, ()) if name in seen.operators
+        ]
         return Evidence(f"item(), nonzero(): {calls:.3g} a step", sum(shares) if shares else None)
 
     return look
