@@ -9,11 +9,11 @@ rule pack:
         exports=models.checks,
         parity=models.comparisons,
         figures=results.figures,
-        replication=replicated_tables,
+        replication=papers.replication,
         profiled=profiles.runs,
         timelines=profiles.timeline_folders,
         repeated=profiles.repeated_folders,
-        authors=authors_results,
+        authors=papers.authors_results,
         environments=environments.records,
         data=models.all_data,
         image=environments.orchestrator_image,
@@ -35,4 +35,4 @@ rule pack:
 rule archive:
     input:
         expand(rules.pack.output.package, study=setup.study.name),
-        study_inputs.final_outputs(replicated_tables),
+        study_inputs.final_outputs(papers.replication),

@@ -34,9 +34,10 @@ environments, models, nodes = (
     study_inputs.models,
     study_inputs.nodes,
 )
-results, profiles, jobs = (
+results, profiles, papers, jobs = (
     study_inputs.results,
     study_inputs.profiles,
+    study_inputs.papers,
     study_inputs.jobs,
 )
 session = Session(snakemake_call, study_inputs)

@@ -74,28 +74,23 @@ rule compare_profiles:
     input:
         functions=rules.functions.output.frame,
         record=rules.profile.output.record,
-        names=NAMES_OF_GEORGIOU2022,
-        published=multiext(
-            "resources/published/georgiou2022_",
-            "table5_pytorch_training.csv",
-            "table6_pytorch_inference.csv",
-            "table7_tensorflow_training.csv",
-            "table8_tensorflow_inference.csv",
-            "functions.csv",
-        ),
+        names=profiles.file("names"),
+        published=papers.compared_functions,
         image=environments.orchestrator_image,
     output:
         multiext("results/{study}/tables/functions_published", ".csv", ".md", ".tex"),
     log:
         "logs/{study}/compare_profiles.log",
     wildcard_constraints:
-        study=GEORGIOU2022,
+        study=one_of(papers.with_profiles),
     conda:
         "../envs/orchestrator/environment.yaml"
     container:
         environments.orchestrator
+    params:
+        paper=papers.compared_paper,
     message:
-        "holding the profiles beside the published tables"
+        "comparing the profiles with the published tables"
     script:
         "../scripts/compare_profiles.py"
 
@@ -148,7 +143,7 @@ rule profiles:
         profiles.outputs,
         expand(
             rules.compare_profiles.output,
-            study=[name for name in profiles.profiles if name == GEORGIOU2022],
+            study=list(papers.with_profiles),
         ),
     message:
         "profiles, their tables and call graphs are there"

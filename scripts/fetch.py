@@ -8,16 +8,16 @@ from framewatt.base.errors import FramewattError
 from framewatt.datasets.archive import ENDINGS, is_archive
 from framewatt.datasets.download import Checksum
 from framewatt.datasets.sources import fetch_source, name_of
+from framewatt.papers import PAPERS
 
-TELLING = {"georgiou2022": ("measurements_*", "cProfile_results"), "itu2023": ("experiments/gpu",)}
-"""Folders that a paper's raw results hold. The folder above them is the one to name in the configuration. For itu2023
-it takes `gpu` as well: its authors' repository has a second folder `experiments`, of another project without a GPU."""
+RAW_RESULTS = {name: paper.raw_results for name, paper in PAPERS.items() if paper.raw_results}
+"""How to recognise a paper's raw results. The folder above a match is the one to name in the configuration."""
 
 
 def main() -> None:
     """Download, check, unpack, and say how to go on."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--paper", choices=TELLING, required=True)
+    parser.add_argument("--paper", choices=RAW_RESULTS, required=True)
     parser.add_argument("--url", required=True, help="of a .zip, .tar.gz or .tgz")
     parser.add_argument("--checksum", required=True, help="sha256:<hexadecimal>, as the record that has the file says")
     parser.add_argument("--size-b", type=int, required=True, help="bytes of the file")
@@ -31,11 +31,13 @@ def main() -> None:
     if not is_archive(name := name_of(file)):
         raise FramewattError(f"URL: found a file {name!r}; allowed: one whose name ends in {', '.join(ENDINGS)}")
     fetch_source(args.paper, {"page": args.url, "files": [file]}, folder)
-    found = {
-        path.parents[name.count("/")] for name in TELLING[args.paper] for path in folder.rglob(name) if path.is_dir()
-    }
+    wanted = RAW_RESULTS[args.paper].folders
+    found = {path.parents[name.count("/")] for name in wanted for path in folder.rglob(name) if path.is_dir()}
     if not found:
-        raise FramewattError(f"{args.url}: found no folder {', '.join(TELLING[args.paper])}; allowed: raw results")
+        raise FramewattError(
+            f"{args.url}: the archive has no folder {' or '.join(wanted)}, so it does not hold the raw results of "
+            f"{args.paper}. Give the address of their archive."
+        )
     shallowest = min(found, key=lambda path: (len(path.parts), path))
     print(f"fetched; now: snakemake --cores 1 published --config published_{args.paper}={shallowest}")
 

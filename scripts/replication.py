@@ -1,16 +1,17 @@
-"""A table of own runs beside that of the paper which they measure anew, as CSV, Markdown and LaTeX."""
+"""Rule replication: a table that compares own runs with the paper that the study measures anew."""
 
 from pathlib import Path
 
-from framewatt.replication import makers
-from framewatt.replication.contract import read_measured
+from framewatt.papers import PAPERS
+from framewatt.papers.replication import read_measured
 from framewatt.tables.table import write_table
 from framewatt.workflow.snakemake_api import RuleJob, run_rule
 
 
 def main(job: RuleJob) -> None:
     """Make the table and write it in each format."""
-    table = makers(job.params.paper)[job.wildcards.replicated](read_measured(job.input))
+    make = PAPERS[job.params.paper].table_makers()[job.wildcards.replicated]
+    table = make(read_measured(job.input))
     for path in map(Path, job.output):
         write_table(table, path)
 

@@ -7,13 +7,13 @@ import pandas as pd
 from framewatt.base.files import read_json, write_text
 from framewatt.base.spreadsheet import read_csv
 from framewatt.energy.idle_power import read_calibrations
+from framewatt.papers import PAPERS
+from framewatt.papers.replication import read_measured
 from framewatt.planning.blocks import plan_until
 from framewatt.planning.planned import planned_runs
 from framewatt.prepare.parity_sheet import RECORD as PARITY_RECORD
 from framewatt.profiling.evidence import weights_in_exports
 from framewatt.profiling.planned import records_of
-from framewatt.replication import makers
-from framewatt.replication.contract import read_measured
 from framewatt.report import Material, build_report
 from framewatt.stopping.history import changes_of
 from framewatt.tables.operators import operator_tables
@@ -27,6 +27,8 @@ def main(job: RuleJob) -> None:
     calibrations = read_calibrations(job.input.idle)
     idle, idle_after = calibrations[0] if calibrations else ({}, {})
     stopping = job.input.stopping
+    paper = job.params.paper
+    makers = PAPERS[paper].table_makers() if paper else {}
     material = Material(
         plan=plan_until(read_json(Path(job.input.plan)), stopping),
         records=planned_runs(job.input.plan, job.input.records).sorted(lambda record: record["position"]).values(),
@@ -64,7 +66,7 @@ def main(job: RuleJob) -> None:
             pd.read_parquet(job.input.runs),
             weights_in_exports(job.input.exports),
         ),
-        replication=[make(read_measured(job.input)) for make in makers(job.params.paper).values()],
+        replication=[make(read_measured(job.input)) for make in makers.values()],
     )
     authors = Path(str(job.input.authors)) if job.input.authors else None
     page = build_report(material, Path(job.input.figures[0]).parent, authors)

@@ -9,11 +9,11 @@ import pandas as pd
 from numpy.typing import NDArray
 from records_factory import energy, run_record, window
 
-from framewatt.published.georgiou2022_tables import printed_means
-from framewatt.replication import makers
-from framewatt.replication.contract import Measured
-from framewatt.replication.georgiou2022_accuracies import METRICS
-from framewatt.replication.georgiou2022_runs import MODELS, model_of
+from framewatt.papers import PAPERS
+from framewatt.papers.georgiou2022.findings import METRICS
+from framewatt.papers.georgiou2022.own_runs import MODELS, model_of
+from framewatt.papers.georgiou2022.recount import printed_means
+from framewatt.papers.replication import Measured
 from framewatt.tasks.quality import described
 
 RESOURCES = Path(__file__).parents[1] / "resources" / "published"
@@ -102,7 +102,7 @@ def measured(
 
 
 def table(study: Measured, name: str) -> pd.DataFrame:
-    return makers("georgiou2022")[name](study).data
+    return PAPERS["georgiou2022"].table_makers()[name](study).data
 
 
 def claims(study: Measured, name: str = "claims") -> pd.DataFrame:

@@ -218,7 +218,7 @@ def study(tmp_path: Path, *phases: str, workload: str = "ssd_small", **more: Any
     content = {"study": "trial", "title": "A trial", "repetitions": 2, **more}
     known = {"workload/torch": ["ssd_small", "resnet50"]}
     factors = [{**cross, "phase": [phase]} for phase in phases]
-    return figures_of(loaded(tmp_path, {**content, "factors": factors}, known=known))
+    return figures_of(loaded(tmp_path, {**content, "factors": factors}, known=known), ())
 
 
 def test_a_study_that_makes_weights_of_a_detector_has_the_figure_and_no_other(tmp_path: Path) -> None:

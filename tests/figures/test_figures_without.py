@@ -89,7 +89,7 @@ LACKING: dict[str, list[Callable[[], Figure]]] = {
         lambda: detections.draw([LOST]),
     ],
     "operators": [lambda: operators.draw(pd.DataFrame(columns=list(COLUMNS)))],
-    "beside_paper": [lambda: beside_paper.draw(NO_POINTS)],
+    "beside_paper": [lambda: beside_paper.draw(NO_POINTS, {"settings": {"replicates": "a2020"}})],
     "training_series": [
         lambda: training_series.draw({}, ""),
         lambda: training_series.draw({"torch": [powerless("train")]}, ""),
@@ -162,12 +162,12 @@ def factors(*phases: str, batches: tuple[int, ...] = (1,)) -> dict[str, Any]:
 
 def test_what_a_study_file_alone_excludes_is_no_figure(tmp_path: Path) -> None:
     inference, trainings, both = (
-        set(figures_of(loaded(tmp_path, factors(*phases)))) for phases in (["infer"], ["train"], ["train", "infer"])
+        set(figures_of(loaded(tmp_path, factors(*phases)), ())) for phases in (["infer"], ["train"], ["train", "infer"])
     )
     assert {"epochs", "deploy"} <= both
     assert both - inference == {"epochs"}
     assert both - trainings == {"deploy"}
-    more = set(figures_of(loaded(tmp_path, factors("infer", batches=(1, 2)))))
+    more = set(figures_of(loaded(tmp_path, factors("infer", batches=(1, 2))), ()))
     assert not any(name.startswith("training") for name in more)
 
 

@@ -12,12 +12,13 @@ from framewatt.frames.columns import PLACES, epochs_columns, runs_columns
 from framewatt.imports.file_study import load_file_study
 from framewatt.imports.importing import import_run
 from framewatt.package.contents import source_files
+from framewatt.papers.schemas import study_schema
 from framewatt.statistics.cells import cells_columns
 from framewatt.study.factors import RESERVED
 from framewatt.study.study import FileStudy
 from framewatt.tasks import METRICS
 
-SCHEMA = load_yaml(Path(__file__).parents[2] / "config" / "schemas" / "study.schema.yaml")
+SCHEMA = study_schema(load_yaml(Path(__file__).parents[2] / "config" / "schemas" / "study.schema.yaml"))
 GPU = {"pattern": "{model}/gpu-{run}.csv", "reader": "nvidia-smi"}
 CPU = {"pattern": "{model}/cpu-{run}.txt", "reader": "perf"}
 

@@ -11,11 +11,11 @@ from checkout import ROOT
 from profile_factory import Key, builtin, functions_of, profile, statistics, write_dump
 
 from framewatt.base.errors import FramewattError
+from framewatt.papers.georgiou2022.profiles import compare, functions_published
 from framewatt.profiling import callgraph
 from framewatt.profiling.collection import names_of_profiles, read_names, read_profiles
 from framewatt.profiling.dump import Trust
 from framewatt.profiling.frame import FUNCTIONS_COLUMNS, ProfiledRun, calls_frame, keyed, of_run
-from framewatt.published.georgiou2022_profiles import compare
 from framewatt.tables import functions as tables
 from framewatt.tables.table import to_markdown
 
@@ -177,4 +177,4 @@ def test_published_numbers_stand_beside_those_of_the_profile_they_are_about(tmp_
     assert pd.isna(left_out["published"])
     assert left_out["note"].endswith("not in the table; no API name known")
     # Each published function has three numbers and a type; the one that the tables leave out comes on top.
-    assert len(tables.functions_published(compared).shown) == compared["published"].notna().sum() / 4 + 1
+    assert len(functions_published(compared).shown) == compared["published"].notna().sum() / 4 + 1

@@ -9,7 +9,7 @@ from bs4 import BeautifulSoup
 from documented_commands import printed_in
 from report_factory import material, page
 
-from framewatt.replication.contract import Finding, claims_table
+from framewatt.papers.replication import Finding, claims_table
 from framewatt.report import build_report
 
 FIGURES = ("energy_time", "energy_runtime_batch", "deploy", "epochs")

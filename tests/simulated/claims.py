@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from georgiou2022_factory import claims, measured, of_costs, the_same
 
-from framewatt.replication.contract import OPPOSITE, SAME, UNDECIDED
+from framewatt.papers.replication import OPPOSITE, SAME, UNDECIDED
 from simulated.procedures import AT_MOST, Row
 
 STUDIES = 50

@@ -8,7 +8,7 @@ from frames_factory import cell, runs_frame
 from statistics_settings import array, row, settings
 
 from framewatt.base.errors import FramewattError
-from framewatt.published.quartiles import outliers
+from framewatt.papers.methods import outliers
 from framewatt.statistics.cells import bimodality_coefficient
 from framewatt.statistics.cells import summarise_cells as summarise
 

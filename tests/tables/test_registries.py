@@ -54,12 +54,12 @@ def test_reading_the_registries_loads_no_pandas_and_no_matplotlib() -> None:
 def test_a_study_has_the_figures_of_what_it_does(tmp_path: Path) -> None:
     plain = {"study": "trial", "title": "A trial", "repetitions": 2, "factors": [CROSS]}
     trained = {**plain, "factors": [{**CROSS, "batch_size": [8, 16]}]}
-    usual = set(figures_of(loaded(tmp_path, plain)))
+    usual = set(figures_of(loaded(tmp_path, plain), ()))
     assert {name for name in FIGURES if name not in usual} == {
         *("stopping", "deploy", "load", "machines", "detections", "beside_paper", "operators"),
         *(name for name in FIGURES if name.startswith("training_")),
     }
-    assert set(figures_of(loaded(tmp_path, trained))) - usual == {
+    assert set(figures_of(loaded(tmp_path, trained), ())) - usual == {
         name for name in FIGURES if name.startswith("training_")
     }
 

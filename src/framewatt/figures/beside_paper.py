@@ -1,19 +1,26 @@
-"""Energy, run time and accuracy of models and frameworks, printed and own: Georgiou et al. 2022, figure 1."""
+"""Energy, run time and accuracy of models and frameworks, printed and own, after Georgiou et al. 2022, figure 1.
+
+A paper gives the numbers as its replication table `figure1`.
+"""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from framewatt.figures import notes, style
-from framewatt.figures.published import frameworks
 from framewatt.frames.quality import words_of
 from framewatt.tasks import METRICS
 
-TITLE = "Energy, run time and accuracy: as printed by georgiou2022, and here"
+TITLE = "Energy, run time and accuracy: as printed by {paper}, and here"
+NAMES = {"pytorch": "PyTorch", "tensorflow": "TensorFlow"}
+
+LOOKS = style.looks(NAMES)
+"""Framework -> its colour and marker, those of the project's own figures."""
 PUBLISHED, HERE = "published", "here"
 _COLUMNS = {PUBLISHED: "as printed", HERE: "here"}
 _ROWS = {"train": "training", "infer": "inference"}
@@ -23,7 +30,7 @@ _OFFSETS = {"pytorch": -0.2, "tensorflow": 0.2}
 
 
 @style.styled
-def draw(points: pd.DataFrame) -> Figure:
+def draw(points: pd.DataFrame, plan: Mapping[str, Any]) -> Figure:
     """Four panels, training above inference, the paper's numbers on the left: a circle a model and framework.
 
     The height is energy, the circle's area run time, both means; the words below it are time and accuracy. Small dots
@@ -32,10 +39,12 @@ def draw(points: pd.DataFrame) -> Figure:
     Args:
         points: columns source (PUBLISHED or HERE), phase, model, framework, repetition (missing in a mean), energy_j,
             run_time_s, estimated, metric, quality.
+        plan: of the study, whose setting `replicates` names the paper.
     """
+    title = TITLE.format(paper=plan["settings"]["replicates"])
     means = points[points["repetition"].isna()]
     if means[means["source"] == HERE].empty:
-        return notes.empty(TITLE, "No run in both frameworks counts.")
+        return notes.empty(title, "No run in both frameworks counts.")
     models = list(dict.fromkeys(points["model"]))
     figure = Figure(figsize=(2.4 + 1.75 * len(models), 7.6), layout="constrained")
     grid = figure.subplots(len(_ROWS), len(_COLUMNS), squeeze=False)
@@ -44,13 +53,13 @@ def draw(points: pd.DataFrame) -> Figure:
             axes.set_title(f"{row}, {column}")
             part = points[(points["phase"] == phase) & (points["source"] == source)]
             _panel(axes, part, models)
-    figure.legend(handles=frameworks.handles(frameworks.NAMES, shape="o"), loc="outside right center")
+    figure.legend(handles=handles(NAMES, shape="o"), loc="outside right center")
     said = [
         "Circle: mean energy of a whole program, its area the mean run time within a panel; dots: every run.",
         "Below a circle: run time and, where it is known, accuracy, by the metric that stands with the model. "
         "The paper prints no accuracy as a number.",
     ]
-    return notes.finish(figure, TITLE, notes.estimate_words(means.loc[means["source"] == HERE, "estimated"]), said)
+    return notes.finish(figure, title, notes.estimate_words(means.loc[means["source"] == HERE, "estimated"]), said)
 
 
 def _panel(axes: Axes, part: pd.DataFrame, models: list[str]) -> None:
@@ -63,7 +72,7 @@ def _panel(axes: Axes, part: pd.DataFrame, models: list[str]) -> None:
         return
     longest_s = means["run_time_s"].max()
     for row in means.to_dict("records"):
-        x, look = models.index(row["model"]) + _OFFSETS[row["framework"]], frameworks.LOOKS[row["framework"]]
+        x, look = models.index(row["model"]) + _OFFSETS[row["framework"]], LOOKS[row["framework"]]
         area = max(_LARGEST_PT2 * row["run_time_s"] / longest_s, _SMALLEST_PT2)
         axes.scatter(x, row["energy_j"], s=area, color=look.colour, alpha=0.55, linewidths=0.8, edgecolor=look.colour)
         runs = part[
@@ -101,3 +110,16 @@ def _words(row: Mapping[Any, Any]) -> str:
         return time
     value = f"{100 * row['quality']:.3g}%" if METRICS[row["metric"]].is_share() else f"{row['quality']:.3g}"
     return f"{time}\n{value}"
+
+
+def handles(frameworks: Iterable[str], shape: str = "") -> list[Line2D]:
+    """Entries of a legend.
+
+    Args:
+        frameworks: those that are drawn.
+        shape: marker of all of them; empty for each its own.
+    """
+    return [
+        Line2D([], [], color=LOOKS[name].colour, marker=shape or LOOKS[name].marker, ms=5, ls="", label=NAMES[name])
+        for name in frameworks
+    ]

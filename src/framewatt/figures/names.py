@@ -5,7 +5,7 @@ is drawn.
 """
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -37,11 +37,6 @@ def has_load(study: Study) -> bool:
     return any(rate_of(cell.to_dict().get("load")) is not None for cell in study.measured_cells)
 
 
-def beside_georgiou2022(study: Study) -> bool:
-    """Whether a study measures the paper anew whose Figure 1 it is."""
-    return bool(study.settings.get("replicates") == "georgiou2022")
-
-
 def has_operator_joules(study: Study) -> bool:
     """Whether a study tells joules by operator."""
     return bool(study.settings.get("operators"))
@@ -69,6 +64,8 @@ class StudyFigure:
         caption: what the report writes below it.
         alternative: what it is to a reader who does not see it.
         exists: which studies have it; where a study file alone says that there is nothing to show, there is no figure.
+        replication: name of the replication table that the figure is drawn from: only a study whose paper has that
+            table has the figure. Empty for all other figures.
         of_energy: by the study's settings, whether it shows energy or power, which may be estimated.
         modules: of framewatt.figures; the first holds the function, and where one changes, the figure is drawn again.
             Empty stands for the module of the figure's name.
@@ -80,6 +77,7 @@ class StudyFigure:
     caption: str
     alternative: str
     exists: Callable[[Study], bool] = always
+    replication: str = ""
     of_energy: Callable[[Mapping[str, Any]], bool] = always
     modules: tuple[str, ...] = ()
     function: str = "draw"
@@ -198,12 +196,12 @@ _ALL = [
     ),
     StudyFigure(
         "beside_paper",
-        ("figure1",),
+        ("figure1", "plan"),
         "The paper's Figure 1, from its printed means and from these runs: energy of whole programs, run time as the "
         "area of a circle, accuracy in words.",
         "Circles of energy by model and framework, as printed on the left and here on the right; the numbers are in "
         "replication/figure1.csv.",
-        exists=beside_georgiou2022,
+        replication="figure1",
     ),
     StudyFigure(
         "operators",
@@ -243,6 +241,12 @@ SUFFIXES = ("svg", "pdf", "png")
 """Formats of a figure's files."""
 
 
-def figures_of(study: Study) -> list[str]:
-    """Names of the figures that a study has."""
-    return [name for name, figure in FIGURES.items() if figure.exists(study)]
+def figures_of(study: Study, replicated: Collection[str]) -> list[str]:
+    """Return the names of the figures that a study has, in the order of the report.
+
+    Args:
+        study: the study.
+        replicated: names of the tables that compare the study with its paper; empty where it replicates none.
+    """
+    tables = {"", *replicated}
+    return [name for name, figure in FIGURES.items() if figure.exists(study) and figure.replication in tables]

@@ -14,19 +14,11 @@ NO_API_NAME = "no API name known"
 
 _COLUMNS = ["workload", "api_name", "file", "line", "function", "calls", "own_time_s", "share_percent", "type"]
 
-_SHOWN: dict[str, Callable[[float], str]] = {
+SHOWN: dict[str, Callable[[float], str]] = {
     "calls": text,
     "own_time_s": lambda seconds: significant(seconds, 4),
     "share_percent": lambda percent: significant(percent, 3),
 }
-
-_SOURCES = ("recomputed", "published")
-_BESIDE = {
-    "calls": ("calls", "Calls"),
-    "own time": ("own_time_s", "Own time (s)"),
-    "share": ("share_percent", "Share (%)"),
-}
-"""Column of the comparison: column of this table's data, heading."""
 
 
 def functions(frame: pd.DataFrame, framework: str, phase: str, threshold_percent: float = THRESHOLD_PERCENT) -> Table:
@@ -52,9 +44,9 @@ def functions(frame: pd.DataFrame, framework: str, phase: str, threshold_percent
             "Workload": run,
             "Function": data["api_name"].fillna(NO_API_NAME),
             "Profiled as": profiled_as(data),
-            "Calls": data["calls"].map(_SHOWN["calls"]),
-            "Own time (s)": data["own_time_s"].map(_SHOWN["own_time_s"]),
-            "Share (%)": data["share_percent"].map(_SHOWN["share_percent"]),
+            "Calls": data["calls"].map(SHOWN["calls"]),
+            "Own time (s)": data["own_time_s"].map(SHOWN["own_time_s"]),
+            "Share (%)": data["share_percent"].map(SHOWN["share_percent"]),
             "Type": data["type"].fillna(MISSING),
         }
     )
@@ -89,32 +81,9 @@ def functions_unnamed(frame: pd.DataFrame, threshold_percent: float = THRESHOLD_
             "Framework": data["framework"],
             "Profiled as": data["profiled_as"],
             "Profiled runs": data["profiled_runs"].map(text),
-            "Largest share (%)": data["largest_share_percent"].map(_SHOWN["share_percent"]),
+            "Largest share (%)": data["largest_share_percent"].map(SHOWN["share_percent"]),
             "In": data["in_cell"],
         }
     )
     caption = f"Functions with more than {threshold_percent:g} % of the time of a profiled run, and no known API name"
     return Table("functions_unnamed", caption, data, shown, frozenset({"Profiled runs", "Largest share (%)"}))
-
-
-def functions_published(comparison: pd.DataFrame) -> Table:
-    """One row per function: calls, own time and share of the run beside what is published.
-
-    Args:
-        comparison: the frame of framewatt.published.georgiou2022_profiles.compare.
-    """
-    numbers = comparison[comparison["column"].isin(list(_BESIDE))]
-    heads = numbers.drop_duplicates("entry").set_index("entry")[["table", "row", "note"]]
-    wide = numbers.pivot(index="entry", columns="column", values=list(_SOURCES))
-    beside = {f"{name}_{source}": wide[source, column] for column, (name, _) in _BESIDE.items() for source in _SOURCES}
-    data = heads.assign(**beside).reset_index(drop=True)
-    data["calls_recomputed"] = data["calls_recomputed"].astype("Int64")
-    shown = pd.DataFrame({"Table": data["table"], "Model and function": data["row"]})
-    numeric = []
-    for name, heading in _BESIDE.values():
-        shown[heading] = data[f"{name}_recomputed"].map(_SHOWN[name])
-        shown[f"{heading}, published"] = data[f"{name}_published"].map(text)
-        numeric += [heading, f"{heading}, published"]
-    shown["Note"] = data["note"]
-    caption = "Tables 5 to 8 of georgiou2022 beside what its profiles give"
-    return Table("functions_published", caption, data, shown, frozenset(numeric))

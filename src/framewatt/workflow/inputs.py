@@ -12,6 +12,7 @@ from framewatt.workflow.folder import check_folders
 from framewatt.workflow.jobs import StudyJobs
 from framewatt.workflow.models import Models
 from framewatt.workflow.nodes import MOST_QUEUED, Nodes
+from framewatt.workflow.papers import PaperInputs
 from framewatt.workflow.profiles import ProfileInputs
 from framewatt.workflow.results import Results
 from framewatt.workflow.setup import RESULTS, Setup, load_setup
@@ -30,7 +31,7 @@ class StudyInputs:
     Attributes:
         setup: the studies, data sets and nodes of this call.
         due: what the call has to make.
-        environments, models, nodes, results, profiles: input functions.
+        environments, models, nodes, results, profiles, papers: input functions.
         jobs: parameters of rules that measure or prepare.
     """
 
@@ -55,6 +56,7 @@ class StudyInputs:
             snakemake.limit_resource(queue, MOST_QUEUED)
         self.results = Results(self.setup, self.due, self.nodes, self.models, snakemake)
         self.profiles = ProfileInputs(self.setup, snakemake)
+        self.papers = PaperInputs(self.setup, self.profiles.profiles)
         name = self.setup.study.name
         measured = self.setup.measured.get(name)
         self.jobs = StudyJobs(measured, self.due.hashes, RESULTS / name, self.due.due.runs)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from framewatt.papers import PAPERS
 from framewatt.planning import paths
 from framewatt.planning.jobs import repeated_cells_of, timeline_cells_of
 from framewatt.profiling.planned import OPERATOR_TABLES, UNNAMED, OwnProfiles, Profiles, with_profiles
@@ -111,9 +112,10 @@ class ProfileInputs:
     def outputs(self, _: object) -> list[str]:
         """Return what follows from the profiles of all studies; one line and exit code 1 where no study has any."""
         if not self.profiles:
+            keys = [f"{paper.config_key}=<folder>" for paper in PAPERS.values() if paper.reads("profiles")]
             sys.exit(
                 "framewatt: profiles: no study has profiles. Give the folder of dumps that a study's files.profiles "
-                "names, as by --config published_georgiou2022=<folder>."
+                f"names, as by --config {' or '.join(keys)}."
             )
         record = self._snakemake.outputs("callgraphs")["record"]
         files = [record.format(study=name) for name in self.profiles]

@@ -6,6 +6,7 @@ from typing import Any
 
 from framewatt.base.files import read_json
 from framewatt.figures.names import FIGURES, figures_of, stops
+from framewatt.papers import replicated_tables
 from framewatt.planning import paths
 from framewatt.study.study import MergedStudy
 from framewatt.workflow.cluster import node_at
@@ -135,7 +136,8 @@ class Results:
 
     def figures(self, wildcards: OfStudy) -> list[str]:
         """Return the figures of a study."""
-        names = figures_of(self._setup.studies[wildcards.study])
+        study = self._setup.studies[wildcards.study]
+        names = figures_of(study, replicated_tables(study.settings["replicates"]))
         return [f"{paths.FIGURE}.svg".format(study=wildcards.study, figure=name) for name in names]
 
     def figure_frames(self, wildcards: Wildcards) -> dict[str, str]:

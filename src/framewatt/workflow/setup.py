@@ -18,6 +18,7 @@ from framewatt.host.machine import usable_processors
 from framewatt.imports.file_study import is_file_study, load_file_study
 from framewatt.imports.merged_study import is_merged_study, load_merged_study
 from framewatt.meters.nvml import Nvml
+from framewatt.papers.schemas import config_schema, study_schema
 from framewatt.planning.needed import Absent
 from framewatt.planning.staleness import content_of
 from framewatt.study.as_begun import as_begun
@@ -72,9 +73,11 @@ def load_setup(config: dict[str, Any], root: Path) -> Setup:
         FramewattError: a file or a key of the configuration or of the study is missing or wrong.
     """
     schemas = root / "config" / "schemas"
-    config.update(validate(config, load_yaml(schemas / "config.schema.yaml"), "config/config.yaml or --config"))
+    config.update(
+        validate(config, config_schema(load_yaml(schemas / "config.schema.yaml")), "config/config.yaml or --config")
+    )
     datasets = load_catalogue(root / "config" / "datasets.yaml", schemas / "datasets.schema.yaml")
-    schema = load_yaml(schemas / "study.schema.yaml")
+    schema = study_schema(load_yaml(schemas / "study.schema.yaml"))
     path = study_path(config["study"])
     content = load_yaml(path)
     planned = content_of(RESULTS / str(content.get("study")) / "plan" / "plan.json")

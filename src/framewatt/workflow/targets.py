@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from framewatt.base.errors import FramewattError
 from framewatt.figures import names as figures
+from framewatt.papers import replicated_tables
 from framewatt.study.study import Study
 from framewatt.tables import names as tables
 
@@ -49,7 +50,12 @@ def kinds_of_study(
     listed = {"callgraphs": [".csv"]} if profiles else {}
     of_profiles = [*profiles.tables, *profiles.further, *further_tables] if profiles else list(further_tables)
     return {
-        "figures": Kind("figure", figures.figures_of(study), _FIGURE_SUFFIXES, {**graphs, **listed}),
+        "figures": Kind(
+            "figure",
+            figures.figures_of(study, replicated_tables(study.settings["replicates"])),
+            _FIGURE_SUFFIXES,
+            {**graphs, **listed},
+        ),
         "tables": Kind("table", [*tables.TABLES, *of_profiles], _TABLE_SUFFIXES),
     }
 

@@ -14,6 +14,7 @@ from framewatt.imports.file_study import is_file_study, load_file_study, schema_
 from framewatt.imports.merged_study import is_merged_study, load_merged_study, schema_of_packages
 from framewatt.package.verification.earlier import as_read_then
 from framewatt.package.verification.opened import Opened, mapping_in
+from framewatt.papers.schemas import study_schema
 from framewatt.planning.needed import Absent
 from framewatt.runs.records import read_run
 from framewatt.study.runtimes import FRAMEWORKS
@@ -51,7 +52,7 @@ def open_package(folder: Path) -> Opened:
     datasets = load_catalogue(
         own if own.is_file() else ROOT / "config" / "datasets.yaml", schemas / "datasets.schema.yaml"
     )
-    schema = load_yaml(schemas / "study.schema.yaml")
+    schema = study_schema(load_yaml(schemas / "study.schema.yaml"))
     try:
         content = as_read_then(load_yaml(path), plan)
         settings = validate(content, _schema_for(content)(schema), str(path))

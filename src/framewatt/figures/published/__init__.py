@@ -1,1 +1,0 @@
-"""The figures of the published studies, drawn from their raw results."""

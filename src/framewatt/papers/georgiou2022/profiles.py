@@ -1,0 +1,234 @@
+"""georgiou2022's Tables 5 to 8 beside what its cProfile dumps give, number by number.
+
+The tables' run time is a function's own time, and their cost is that time in the sum of all own times, which pstats
+calls the total (docs/profiles.md shows it).
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from framewatt.papers.contract import Sources
+from framewatt.papers.georgiou2022.claims import PROFILE_TABLES
+from framewatt.profiling.collection import PROFILES_COLUMNS, REFUSED, Names, read_names
+from framewatt.profiling.frame import FUNCTIONS_COLUMNS, cell_of, keyed, of_run, profiled_as
+from framewatt.tables.functions import SHOWN, THRESHOLD_PERCENT
+from framewatt.tables.table import Table, text
+
+COMPARISON_COLUMNS = ["entry", "table", "row", "column", "recomputed", "published", "unit", "note"]
+"""Columns of the comparison: `recomputed` in full, `published` as printed, either missing where there is none.
+
+`entry` is the number of the function: several of a profile may have one API name, and so one `row`.
+"""
+
+_NUMBERS = {
+    "calls": ("ncalls", "calls", ""),
+    "own time": ("run_time_s", "own_time_s", "s"),
+    "share": ("cost_percent", "share_percent", "%"),
+}
+"""Column of the comparison: column of the published table, column of the functions frame, unit."""
+
+NOT_OPENED = (
+    "the dump of this run was given and not opened, since its checksum is not a known one (--config "
+    "trust_profiles=True opens it)"
+)
+"""Why a number of a profile that may not be opened is missing: the same words for every such dump."""
+
+_JUDGED = "judged by the authors from documentation and source code; a profile does not tell"
+
+
+_SOURCES = ("recomputed", "published")
+_BESIDE = {
+    "calls": ("calls", "Calls"),
+    "own time": ("own_time_s", "Own time (s)"),
+    "share": ("share_percent", "Share (%)"),
+}
+"""Column of the comparison: column of this table's data, heading."""
+
+
+@dataclass(frozen=True)
+class PublishedFunction:
+    """A function of the published tables.
+
+    Attributes:
+        api_name: as framewatt writes it.
+        profiled_as: description in the profile, where the row's numbers belong to another function than its name says.
+        note: what else is to be said.
+    """
+
+    api_name: str
+    profiled_as: str
+    note: str
+
+
+def read_functions(path: Path) -> dict[str, PublishedFunction]:
+    """The table of published function names (resources/published/georgiou2022_functions.csv)."""
+    rows = _read(path).to_dict("records")
+    return {row["published_name"]: PublishedFunction(row["api_name"], row["profiled_as"], row["note"]) for row in rows}
+
+
+def compare(functions: pd.DataFrame, profiles: pd.DataFrame, resources: Path, names: Names) -> pd.DataFrame:
+    """Every number of Tables 5 to 8, and every function above their threshold that they leave out.
+
+    Args:
+        functions: the functions frame.
+        profiles: the record of the dumps, which says why one is missing.
+        resources: folder of the published tables.
+        names: levels of the frame, and what the tables call them.
+
+    Returns:
+        COMPARISON_COLUMNS; what the tables leave out stands below the other rows of the same model.
+    """
+    entries = _entries(functions, profiles, resources, names)
+    rows = [{"entry": number, **row} for number, entry in enumerate(entries, 1) for row in entry]
+    return pd.DataFrame(rows, columns=COMPARISON_COLUMNS)
+
+
+def _entries(
+    functions: pd.DataFrame, profiles: pd.DataFrame, resources: Path, names: Names
+) -> Iterator[list[dict[str, Any]]]:
+    """The rows of every function."""
+    meanings = read_functions(resources / "georgiou2022_functions.csv")
+    for table, file in PROFILE_TABLES.items():
+        published = _read(resources / file)
+        for model, part in published.groupby("model", sort=False):
+            cell = cell_of(_levels(names, part.iloc[0]))
+            profiled = of_run(functions, cell)
+            reason = _why_missing(profiles, cell) if profiled.empty else ""
+            listed = []
+            for _, printed in part.iterrows():
+                found, note = _find(profiled, meanings[printed["function"]], reason)
+                listed += [] if found is None else [found["rank"]]
+                yield list(_rows(table, f"{model}, {printed['function']}", printed, found, note))
+            yield from _left_out(table, str(model), profiled, listed)
+
+
+def functions_published(comparison: pd.DataFrame) -> Table:
+    """One row per function: calls, own time and share of the run beside what is published.
+
+    Args:
+        comparison: the frame of `compare`.
+    """
+    numbers = comparison[comparison["column"].isin(list(_BESIDE))]
+    heads = numbers.drop_duplicates("entry").set_index("entry")[["table", "row", "note"]]
+    wide = numbers.pivot(index="entry", columns="column", values=list(_SOURCES))
+    beside = {f"{name}_{source}": wide[source, column] for column, (name, _) in _BESIDE.items() for source in _SOURCES}
+    data = heads.assign(**beside).reset_index(drop=True)
+    data["calls_recomputed"] = data["calls_recomputed"].astype("Int64")
+    shown = pd.DataFrame({"Table": data["table"], "Model and function": data["row"]})
+    numeric = []
+    for name, heading in _BESIDE.values():
+        shown[heading] = data[f"{name}_recomputed"].map(SHOWN[name])
+        shown[f"{heading}, published"] = data[f"{name}_published"].map(text)
+        numeric += [heading, f"{heading}, published"]
+    shown["Note"] = data["note"]
+    caption = "Tables 5 to 8 of georgiou2022 beside what its profiles give"
+    return Table("functions_published", caption, data, shown, frozenset(numeric))
+
+
+def compare_sources(sources: Sources) -> pd.DataFrame:
+    """Return the comparison of Tables 5 to 8 with the imported profiles; without profiles it has no own numbers.
+
+    Returns:
+        COMPARISON_COLUMNS.
+    """
+    functions, profiles = without_profiles()
+    if sources.functions and sources.profiles:
+        functions, profiles = pd.read_parquet(sources.functions), keyed(pd.read_csv(sources.profiles))
+    names = read_names(sources.resources / "georgiou2022_profile_names.csv")
+    return compare(functions, profiles, sources.resources, names)
+
+
+def without_profiles() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The functions frame and the record of the dumps where there are none."""
+    return pd.DataFrame(columns=FUNCTIONS_COLUMNS), pd.DataFrame(columns=PROFILES_COLUMNS)
+
+
+def _read(path: Path) -> pd.DataFrame:
+    """A table with every cell as it is printed."""
+    return pd.read_csv(path, dtype="str", keep_default_na=False)
+
+
+def _levels(names: Names, printed: pd.Series) -> dict[str, str]:
+    """The levels of the cell that a published row is about; the authors profiled one run of each."""
+    columns = {"workload": "model", "framework": "framework", "phase": "phase"}
+    levels = {field: {title: level for level, title in names.titles[field].items()} for field in columns}
+    return {field: levels[field][printed[column]] for field, column in columns.items()}
+
+
+def _why_missing(profiles: pd.DataFrame, cell: str) -> str:
+    """Why a run has no profile, without the names of files, so that dumps with one fault have one reason."""
+    dumps = of_run(profiles, cell)
+    if (dumps["status"] == REFUSED).any():
+        return NOT_OPENED
+    reasons = [
+        str(reason).removeprefix(f"{file}: ")
+        for file, reason in zip(dumps["file"], dumps["reason"], strict=True)
+        if pd.notna(reason)
+    ]
+    return "; ".join(reasons) or "no profile of this run was given"
+
+
+def _find(profiled: pd.DataFrame, wanted: PublishedFunction, reason: str) -> tuple[Mapping[Any, Any] | None, str]:
+    """The profiled function that a published name means, and what is to be said of it."""
+    if wanted.profiled_as:
+        found, note = profiled[profiled["function"] == wanted.profiled_as], wanted.note
+    else:
+        found, note = profiled[profiled["api_name"] == wanted.api_name], ""
+    if found.empty:
+        return None, reason or f"no profiled function has the API name {wanted.api_name}"
+    if (found["share_percent"] > THRESHOLD_PERCENT).sum() > 1:
+        note = "the one with the most own time of several functions with that API name"
+    return found.iloc[0].to_dict(), note
+
+
+def _rows(
+    table: str, row: str, printed: pd.Series, found: Mapping[Any, Any] | None, note: str
+) -> Iterator[dict[str, Any]]:
+    """One published row: one row per number, and its type."""
+    head = {"table": table, "row": row}
+    for column, (as_printed, computed, unit) in _NUMBERS.items():
+        recomputed = None if found is None else float(found[computed])
+        yield head | {
+            "column": column,
+            "recomputed": recomputed,
+            "published": printed[as_printed],
+            "unit": unit,
+            "note": note,
+        }
+    yield head | {"column": "type", "recomputed": None, "published": printed["type"], "unit": "", "note": _JUDGED}
+
+
+def _left_out(table: str, model: str, profiled: pd.DataFrame, listed: Sequence[int]) -> Iterator[list[dict[str, Any]]]:
+    """Functions above the threshold that the table does not list."""
+    above = profiled[profiled["share_percent"] > THRESHOLD_PERCENT]
+    shared = set(above.loc[above["api_name"].duplicated(), "api_name"].dropna())
+    others = above[~above["rank"].isin(listed)]
+    in_table = set(profiled.loc[profiled["rank"].isin(listed), "api_name"].dropna())
+    for function, described in zip(others.to_dict("records"), profiled_as(others), strict=True):
+        api_name = function["api_name"] if pd.notna(function["api_name"]) else None
+        # Functions that share an API name are told apart by what the profile calls them.
+        name = f"{api_name} ({described})" if api_name in shared else api_name or described
+        note = _left_out_note(api_name, in_table)
+        yield [
+            {
+                "table": table,
+                "row": f"{model}, {name}",
+                "column": column,
+                "recomputed": float(function[computed]),
+                "published": None,
+                "unit": unit,
+                "note": note,
+            }
+            for column, (_, computed, unit) in _NUMBERS.items()
+        ]
+
+
+def _left_out_note(api_name: str | None, in_table: Collection[str]) -> str:
+    over = f"more than {THRESHOLD_PERCENT:g} % of the run"
+    if api_name in in_table:
+        return f"{over}; the table's row of that API name is another function"
+    return f"{over}, and not in the table" + ("" if api_name else "; no API name known")
