@@ -19,7 +19,7 @@ Run = Callable[..., str]
 
 SECTIONS = {
     *("A study", "A model", "A data set", "A framework", "A provider", "A factor", "An instrument"),
-    *("A reader of logs", "A statistic", "A table", "A figure", "A task, and a metric"),
+    *("A reader of logs", "A statistic", "A table", "A figure", "A task, and a metric", "A paper"),
 }
 CELLS = """
 import json, sys

@@ -91,3 +91,25 @@ def test_the_channel_of_a_reader_is_verified_and_a_wrong_line_is_named(
     assert believed == []
     assert doubted
     assert said == f"{path}: line 2: found '1800000000.5\\t52,00'; allowed: two numbers"
+
+
+def test_a_paper_is_a_folder_with_a_verdict_on_each_printed_number(extended: Checkout, run_there: Run) -> None:
+    target = "results/published/tables/doe2030_verdicts.csv"
+    answer = extended.snakemake(target)
+    assert answer.code == 0, answer.text
+    verdicts = pd.read_csv(extended.root / target)
+    assert verdicts["verdict"].tolist() == ["reproduced", "deviates", "reproduced"]
+    assert verdicts["recomputed"].tolist() == pytest.approx([500, 300, 500 / 310])
+    known = run_there("-c", "from framewatt.papers import PAPERS; print(list(PAPERS))")
+    assert known.strip().endswith("'alizadeh2024', 'doe2030']"), "papers without raw results are last, by name"
+
+
+def test_a_paper_of_the_guide_is_named_in_no_other_file(extended: Checkout) -> None:
+    folders = [
+        extended.root / name for name in ("config", "resources/published", "rules", "scripts", "src", "workflow")
+    ]
+    files = [
+        path for folder in folders for path in folder.rglob("*") if path.suffix in (".py", ".smk", ".yaml", ".csv")
+    ]
+    naming = {path.relative_to(extended.root).as_posix() for path in files if "doe2030" in path.read_text("utf-8")}
+    assert naming == {f"src/framewatt/papers/doe2030/{name}.py" for name in ("__init__", "recount")}

@@ -1,4 +1,4 @@
-"""Papers: the raw results that the configuration names, the files of the recounts, and studies that replicate a paper."""
+"""Papers: raw results that the configuration names, files of the recounts, and studies that replicate a paper."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -99,12 +99,12 @@ class PaperInputs:
 
     @property
     def with_profiles(self) -> dict[str, Paper]:
-        """The papers whose printed functions are compared with the authors' profiles, by the study of these."""
+        """The papers that print functions of profiles which are given, by the study that imports the profiles."""
         compared = [paper for paper in PAPERS.values() if paper.raw_results and paper.raw_results.compares_profiles]
         return {paper.study: paper for paper in compared if paper.study in self._profiles}
 
     def compared_paper(self, wildcards: OfStudy) -> str:
-        """Return the name of the paper whose profiles a study imports."""
+        """Return the name of the paper that a study imports profiles of."""
         return self.with_profiles[wildcards.study].name
 
     def compared_functions(self, wildcards: OfStudy) -> list[str]:
