@@ -16,12 +16,12 @@ import pytest
 from checkout import ROOT
 
 from framewatt.meters import METERS
+from framewatt.papers import PAPERS
 from framewatt.study.runtimes import RUNTIMES
 from framewatt.tasks import TASKS
 
 SOURCE = ROOT / "src" / "framewatt"
 LISTED = Path(__file__).with_name("named_by_hand.txt")
-PAPERS = ("georgiou2022", "alizadeh2024", "itu2023")
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ KINDS = {
         rf"framewatt\.workloads\.({'|'.join(_RUNTIMES)})(\..*)?",
     ),
     "meter": Kind(frozenset(METERS), ("meters/*",)),
-    "paper": Kind(frozenset(PAPERS), ("papers/*",)),
+    "paper": Kind(frozenset(PAPERS), ("papers/*",), rf"framewatt\.papers\.({'|'.join(PAPERS)})(\..*)?"),
 }
 
 
