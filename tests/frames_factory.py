@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from framewatt.frames.columns import epochs_columns, runs_columns
+from framewatt.frames.frames import epochs_columns, runs_columns
 from framewatt.frames.totals import TOTAL
 from framewatt.study.cell import FIXED, Cell
 from framewatt.study.factors import NATIVE

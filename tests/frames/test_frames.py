@@ -6,9 +6,8 @@ import pandas as pd
 import pytest
 from records_factory import QUALITY, energy, run_record, window
 
-from framewatt.frames.columns import epochs_columns, runs_columns
 from framewatt.frames.factor_words import factors_of
-from framewatt.frames.frames import epochs_frame, runs_frame
+from framewatt.frames.frames import epochs_columns, epochs_frame, runs_columns, runs_frame
 from framewatt.frames.totals import OF_A_STUDY, Scope
 from framewatt.host.machine import machine_of
 

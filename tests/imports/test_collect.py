@@ -8,7 +8,7 @@ import yaml
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.validation import load_yaml
-from framewatt.frames.columns import PLACES, epochs_columns, runs_columns
+from framewatt.frames.frames import PLACES, epochs_columns, runs_columns
 from framewatt.imports.file_study import load_file_study
 from framewatt.imports.importing import import_run
 from framewatt.package.contents import source_files

@@ -23,8 +23,8 @@ from framewatt.package.verification.earlier import (
 from framewatt.package.verify import problems_of
 from framewatt.planning.plan import planned_cells
 from framewatt.runs.chain import NAME as CHAIN
-from framewatt.study.as_begun import as_begun, without_unset
 from framewatt.study.stopping_rule import rule_of, with_looks
+from framewatt.study.study_file import with_planned_defaults, without_unset
 from framewatt.study.wordings import same_meaning
 
 FOUND = {
@@ -166,13 +166,17 @@ def test_a_rule_for_the_best_looked_after_every_block_before_it_said_when() -> N
 def test_what_a_study_was_begun_with_it_goes_on_with() -> None:
     """Disturbed runs were repeated and counted, and totals lacked processors without a meter."""
     then = {"settings": {"disturbance": "repeat", "statistics": {"noise": 0.05}}}
-    assert as_begun({"study": "x"}, then) == {"study": "x", "disturbance": "repeat", "statistics": {"unmetered": None}}
+    assert with_planned_defaults({"study": "x"}, then) == {
+        "study": "x",
+        "disturbance": "repeat",
+        "statistics": {"unmetered": None},
+    }
     assert without_unset({"noise": 0.05, "unmetered": None}) == {"noise": 0.05}
     # What the file says holds, and what was begun since is as it is.
     said = {"disturbance": "set_aside", "statistics": {"unmetered": "leave_out"}}
-    assert as_begun(said, then) == said
+    assert with_planned_defaults(said, then) == said
     now = {"settings": {"disturbance": "set_aside", "statistics": {"noise": 0.05, "unmetered": "estimate"}}}
-    assert as_begun({"study": "x"}, now) == as_begun({"study": "x"}, {}) == {"study": "x"}
+    assert with_planned_defaults({"study": "x"}, now) == with_planned_defaults({"study": "x"}, {}) == {"study": "x"}
     # A study of packages has the settings of these.
     merged = {"study": "x", "source": "packages", "packages": {"a": "0" * 64, "b": "1" * 64}}
     assert as_read_then(merged, then) == merged

@@ -5,8 +5,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from framewatt.frames.columns import epochs_columns, runs_columns
 from framewatt.frames.factor_words import factors_of, label, named, phrase, sorted_by
+from framewatt.frames.frames import epochs_columns, runs_columns
 from framewatt.frames.headline import PER_RUN, PER_SAMPLE, headline_of_cells, headline_of_runs
 from framewatt.statistics.best_set import groups
 from framewatt.statistics.cells import cells_columns, summarise_cells

@@ -14,7 +14,7 @@ from framewatt.statistics.accuracies import BEST, NOT_APART
 from framewatt.statistics.deploy import TOO_SLOW, judge_choices
 from framewatt.statistics.load import under_load
 from framewatt.statistics.selection import totals
-from framewatt.study.load import rate_of
+from framewatt.study.factors import rate_of
 from framewatt.tables.load import load
 
 COLUMNS = ("rate_per_s", "keeps", "highest", "overloaded")

@@ -13,7 +13,7 @@ from framewatt.planning.job_hash import job_sha256
 from framewatt.planning.jobs import measure_job
 from framewatt.planning.plan import plan_of
 from framewatt.study.cell import FIXED
-from framewatt.study.load import rate_of
+from framewatt.study.factors import rate_of
 from framewatt.study.options import OPTIONS
 from framewatt.study.study import MeasuredStudy
 from framewatt.study.study_file import load_study

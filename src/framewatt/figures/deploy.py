@@ -16,8 +16,7 @@ from framewatt.figures.labels import Named, name_points, point_of, room
 from framewatt.frames.factor_words import factors_of
 from framewatt.frames.headline import only_aside
 from framewatt.frames.quality import METRIC, unit_of, with_quality, words_of
-from framewatt.study.factors import COMPARED, given_in
-from framewatt.study.load import rate_of
+from framewatt.study.factors import COMPARED, given_in, rate_of
 
 TITLE = "What to deploy: energy per {per} against latency"
 _ENERGY, _LATENCY = "energy_per_sample_j", "latency_p95_s"
@@ -32,7 +31,7 @@ def draw(runs: pd.DataFrame, choices: pd.DataFrame, compared: Sequence[str] = CO
     """One panel per workload and data set: mean joules over 95th percentile of latency; Pareto front in thick rings.
 
     Args:
-        runs: the runs frame (framewatt.frames.columns.runs_columns); every inference run is a dot of its own.
+        runs: the runs frame (framewatt.frames.frames.runs_columns); every inference run is a dot of its own.
         choices: the frame of framewatt.statistics.judge_choices.
         compared: the factors in which cells are compared; markers show their levels.
     """

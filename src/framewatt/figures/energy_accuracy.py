@@ -31,7 +31,7 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMP
     Where no run has a value of it, as with random weights, the figure says so in words.
 
     Args:
-        runs: the runs frame (framewatt.frames.columns.runs_columns); totals are drawn.
+        runs: the runs frame (framewatt.frames.frames.runs_columns); totals are drawn.
         cells: statistics of cells, whose intervals become error bars.
         compared: the factors in which cells are compared.
     """

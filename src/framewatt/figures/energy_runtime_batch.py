@@ -14,7 +14,7 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMP
     """The figure of energy.
 
     Args:
-        runs: the runs frame (framewatt.frames.columns.runs_columns); totals are drawn.
+        runs: the runs frame (framewatt.frames.frames.runs_columns); totals are drawn.
         cells: statistics of cells, whose intervals become error bars.
         compared: the factors in which cells are compared.
     """

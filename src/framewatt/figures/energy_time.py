@@ -33,7 +33,7 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMP
     """One point per cell: mean joules over mean seconds, colour for quality, marker for label, size for batch size.
 
     Args:
-        runs: the runs frame (framewatt.frames.columns.runs_columns); totals are drawn, every run as a dot of its own.
+        runs: the runs frame (framewatt.frames.frames.runs_columns); totals are drawn, every run as a dot of its own.
         cells: statistics of cells, whose intervals become error bars where a cell ran more than once.
         compared: the factors in which cells are compared.
     """

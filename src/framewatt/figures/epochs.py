@@ -29,7 +29,7 @@ def draw(epochs: pd.DataFrame, runs: pd.DataFrame, compared: Sequence[str] = COM
     """One row of panels per model and data set: quality and joules over epochs, repetitions thin, their mean thick.
 
     Args:
-        epochs: the epochs frame (framewatt.frames.columns.epochs_columns); totals are drawn.
+        epochs: the epochs frame (framewatt.frames.frames.epochs_columns); totals are drawn.
         runs: the runs frame, which says whose energy counts.
         compared: the factors in which cells are compared.
     """

@@ -31,7 +31,7 @@ def draw(runs: pd.DataFrame, statistics: Mapping[str, Any], compared: Sequence[s
     """Three panels below each other for every group: median and 99 % of latency, joules per request; a line a choice.
 
     Args:
-        runs: the runs frame (framewatt.frames.columns.runs_columns).
+        runs: the runs frame (framewatt.frames.frames.runs_columns).
         statistics: the study's settings; its `deadline_s` becomes a line.
         compared: the factors in which cells are compared.
     """

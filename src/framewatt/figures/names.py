@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from framewatt.figures.training_quantities import FIGURES as QUANTITIES
 from framewatt.planning.training_shown import detects, shows_training
-from framewatt.study.load import rate_of
+from framewatt.study.factors import rate_of
 from framewatt.study.stopping_rule import ENERGY, rule_of
 from framewatt.study.study import Study
 

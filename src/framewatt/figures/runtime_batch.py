@@ -44,7 +44,7 @@ def draw_repetitions(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence
     """One panel per group of comparable cells, one row per cell: every repetition as a dot, the mean with its interval.
 
     Args:
-        runs: the runs frame (framewatt.frames.columns.runs_columns); totals are drawn.
+        runs: the runs frame (framewatt.frames.frames.runs_columns); totals are drawn.
         cells: statistics of cells, whose intervals become error bars.
         compared: the factors in which cells are compared.
         quantity: what is drawn.

@@ -10,10 +10,10 @@ from framewatt.base.validation import validate
 from framewatt.imports.collect import collect
 from framewatt.imports.contract import Options
 from framewatt.imports.leaving_out import leave_out
-from framewatt.study.as_begun import without_unset
 from framewatt.study.factors import RESERVED
 from framewatt.study.statistical_tests import WELCH
 from framewatt.study.study import FILES, FileStudy
+from framewatt.study.study_file import without_unset
 from framewatt.tasks import METRICS
 
 _KEYS = (

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from framewatt.preflight import TOPICS
-from framewatt.study.profiled import is_measured
+from framewatt.study.cell import is_measured
 from framewatt.witness.judgement import REPEATING
 
 _NO_PART = ("attempt", "timeout_s")

@@ -8,10 +8,19 @@ from typing import Any
 
 from framewatt.planning.placement import NOWHERE
 from framewatt.runs.batches import AHEAD_GB, PASSES, always_ahead
-from framewatt.study.cell import Cell, environment_of
+from framewatt.study.cell import (
+    MEASURE,
+    PROFILE,
+    REPEAT,
+    TIMELINE,
+    Cell,
+    environment_of,
+    profiled_cells,
+    repeated_cells,
+    timeline_cells,
+)
 from framewatt.study.factors import NATIVE
 from framewatt.study.options import OPTIONS, QUANTISED
-from framewatt.study.profiled import MEASURE, PROFILE, REPEAT, TIMELINE, profiled_cells, repeated_cells, timeline_cells
 from framewatt.study.runtimes import FRAMEWORKS, ONNX, ONNX_RUNTIME
 from framewatt.study.study import MeasuredStudy, Study
 from framewatt.study.training import training_of, weights_of

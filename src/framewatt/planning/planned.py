@@ -9,8 +9,7 @@ from framewatt.base.files import read_json
 from framewatt.planning.merged_runs import Merged
 from framewatt.runs.aside import set_aside
 from framewatt.runs.records import HeldRecords, read_run, record_paths
-from framewatt.study.cell import run_name
-from framewatt.study.profiled import MEASURE, is_measured
+from framewatt.study.cell import MEASURE, is_measured, run_name
 from framewatt.study.records import RunRecord
 from framewatt.study.study import PACKAGES
 

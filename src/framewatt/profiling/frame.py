@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from framewatt.frames.columns import PLACES
+from framewatt.frames.frames import PLACES
 from framewatt.imports.collect import cell_named
 from framewatt.profiling.api_names import Rule, api_names
 from framewatt.profiling.dump import CALL_COLUMNS, FUNCTION_COLUMNS, Profile

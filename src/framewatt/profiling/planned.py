@@ -16,8 +16,7 @@ from framewatt.profiling.dump import Trust, read_profile
 from framewatt.profiling.frame import ProfiledRun, file_name
 from framewatt.runs.profiling import DUMP
 from framewatt.runs.profiling import RECORD as RUN_RECORD
-from framewatt.study.cell import Cell
-from framewatt.study.profiled import profiled_cells
+from framewatt.study.cell import Cell, profiled_cells
 
 
 def records_of(folders: Iterable[str | Path]) -> list[dict[str, Any]]:

@@ -15,8 +15,7 @@ from framewatt.report.numbers import known_or_none, listed, p_value, si, signifi
 from framewatt.statistics.accuracies import BEST, NOT_APART, OBJECTIVES, ON_THE_SAME, WORSE, samples_needed
 from framewatt.statistics.best_set import mixing
 from framewatt.statistics.deploy import BEST_QUALITY, TOO_SLOW
-from framewatt.study.factors import GIVEN, given_in
-from framewatt.study.load import rate_of
+from framewatt.study.factors import GIVEN, given_in, rate_of
 from framewatt.study.statistical_tests import is_paired
 from framewatt.tables.columns import ESTIMATED
 from framewatt.tables.deploy import INFERENCES, with_costs

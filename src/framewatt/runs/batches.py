@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from framewatt.datasets.contract import Arrays
 from framewatt.runs.events import Events
-from framewatt.study.load import CLOSED, rate_of
+from framewatt.study.factors import CLOSED, rate_of
 from framewatt.study.records import Batches, Latency
 from framewatt.tasks.contract import TEST, Step
 from framewatt.tasks.phases import PHASE, Work, needs_outputs, work_done

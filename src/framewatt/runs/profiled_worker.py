@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TextIO
 
 from framewatt.runs.events import Events, is_primary
-from framewatt.study.profiled import PROGRAM
+from framewatt.study.cell import PROGRAM
 
 
 class ProfiledEvents(Events):

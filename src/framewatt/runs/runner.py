@@ -31,7 +31,7 @@ from framewatt.runs.records import SCHEMA_VERSION, Clock, run_text, write_events
 from framewatt.runs.verdict import OK, judge
 from framewatt.runs.work import EVENTS, RESULT, events_of, python_of, work
 from framewatt.sampling.client import Sampler
-from framewatt.study.profiled import MEASURE, is_measured
+from framewatt.study.cell import MEASURE, is_measured
 from framewatt.study.records import Calibration, Event, RunJob, RunRecord, Window, WorkerResult
 
 _SETTLE_S = 0.05

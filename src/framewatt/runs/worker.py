@@ -25,7 +25,7 @@ from framewatt.runs.conditions import in_force, requested, set_in
 from framewatt.runs.events import Events
 from framewatt.runs.predictions import NAME as PREDICTIONS
 from framewatt.runs.predictions import as_bytes, predictions_entry
-from framewatt.study.load import CLOSED, rate_of
+from framewatt.study.factors import CLOSED, rate_of
 from framewatt.study.options import KEPT, STEP
 from framewatt.study.training import SEEDED
 from framewatt.tasks.phases import Work, needs_outputs, without_marks, work_done

@@ -15,8 +15,7 @@ from framewatt.statistics.effect_size import Values, is_constant, ratio_of_means
 from framewatt.statistics.hypothesis_tests import correct
 from framewatt.statistics.looks import ONCE, Looks
 from framewatt.statistics.selection import cells_of, counted, totals
-from framewatt.study.factors import PlainCell, given_in
-from framewatt.study.load import rate_of
+from framewatt.study.factors import PlainCell, given_in, rate_of
 from framewatt.study.statistical_tests import is_paired
 
 

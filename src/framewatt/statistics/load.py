@@ -7,7 +7,7 @@ import pandas as pd
 from framewatt.frames.factor_words import factors_of
 from framewatt.runs.verdict import FEW_REQUESTS, OVERLOADED
 from framewatt.statistics.selection import totals
-from framewatt.study.load import rate_of
+from framewatt.study.factors import rate_of
 
 LATENCIES = ["latency_p50_s", "latency_p95_s", "latency_p99_s"]
 ENERGY = "energy_per_request_j"

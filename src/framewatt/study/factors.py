@@ -97,3 +97,25 @@ def natural(level: Any) -> list[tuple[int, float, str]]:
     if not isinstance(level, str):
         return [(0, float(level), "")]
     return [(0, float(part), "") if part.isdigit() else (1, 0.0, part) for part in re.split(r"(\d+)", level) if part]
+
+
+CLOSED = "closed"
+"""Load of a loop in which each batch follows the one before."""
+
+PATTERN = "^(closed|[1-9][0-9]{0,5}/(s|min))$"
+"""Levels of the option `load`."""
+
+MOST_TOGETHER = 64
+"""Largest batch under an open loop: batches of every size up to it are held ready."""
+
+_RATE = re.compile(r"([1-9][0-9]{0,5})/(s|min)")
+_SECONDS = {"s": 1, "min": 60}
+
+
+def rate_of(load: object) -> float | None:
+    """Requests a second of a level such as `20/s` or `30/min`; None for anything else.
+
+    A study of files may have a factor of that name with levels of its own.
+    """
+    match = _RATE.fullmatch(load) if isinstance(load, str) else None
+    return int(match[1]) / _SECONDS[match[2]] if match else None

@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from framewatt.study.factors import NATIVE
-from framewatt.study.load import CLOSED, MOST_TOGETHER, PATTERN
+from framewatt.study.factors import CLOSED, MOST_TOGETHER, NATIVE, PATTERN
 
 Level = str | int | float
 

@@ -8,13 +8,12 @@ from typing import Any, Protocol
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.validation import validate
-from framewatt.study.as_begun import without_unset
 from framewatt.study.cell import FIXED, Cell, Chosen
 from framewatt.study.factors import NATIVE, shared
 from framewatt.study.options import Level, optional, with_options
 from framewatt.study.own_models import OwnModel, own_models
 from framewatt.study.runtimes import RUNTIMES, with_runtimes
-from framewatt.study.stopping_rule import check_rule, most_blocks, with_looks
+from framewatt.study.stopping_rule import check_rule, most_blocks, with_looks, with_looks_then
 from framewatt.study.study import MeasuredStudy, threads_of
 from framewatt.study.training import check_training, with_models
 
@@ -222,3 +221,36 @@ def _groups(cells: Iterable[Cell], compared: Iterable[str]) -> list[list[Cell]]:
 def _matches(cell: Cell, rule: Mapping[str, Any]) -> bool:
     levels = cell.to_dict()
     return all(name in levels and levels[name] == level for name, level in rule.items())
+
+
+_REPEAT = "repeat"
+"""The default of `disturbance`, before disturbed runs were set aside."""
+
+_UNMETERED = "unmetered"
+"""The key of `statistics` that says what totals hold of processors without a meter."""
+
+
+def with_planned_defaults(content: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a study file that names the defaults with which its plan was made, where these have changed since.
+
+    Args:
+        content: what the study file says, of a study that measures or reads files.
+        plan: of the study; empty where there is none.
+    """
+    settings = plan.get("settings") or {}
+    completed = with_looks_then(content, plan)
+    if settings.get("disturbance") == _REPEAT:
+        completed = {"disturbance": _REPEAT, **completed}
+    then, now = settings.get("statistics"), completed.get("statistics") or {}
+    if isinstance(then, Mapping) and isinstance(now, Mapping) and _UNMETERED not in {*then, *now}:
+        completed["statistics"] = {**now, _UNMETERED: None}
+    return completed
+
+
+def without_unset(statistics: Mapping[str, Any]) -> dict[str, Any]:
+    """The `statistics` of a study, without what is None since its plan is from before there was such a key.
+
+    Args:
+        statistics: with defaults filled in.
+    """
+    return {key: value for key, value in statistics.items() if key != _UNMETERED or value is not None}

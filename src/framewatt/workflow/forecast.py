@@ -12,7 +12,7 @@ from framewatt.planning.jobs import environments_of
 from framewatt.runs.batches import length_s
 from framewatt.stopping.expected import span_s
 from framewatt.study.cell import Cell
-from framewatt.study.load import rate_of
+from framewatt.study.factors import rate_of
 from framewatt.study.stopping_rule import rule_of
 from framewatt.study.study import MeasuredStudy
 

@@ -21,10 +21,9 @@ from framewatt.meters.nvml import Nvml
 from framewatt.papers.schemas import config_schema, study_schema
 from framewatt.planning.needed import Absent
 from framewatt.planning.staleness import content_of
-from framewatt.study.as_begun import as_begun
 from framewatt.study.runtimes import FRAMEWORKS
 from framewatt.study.study import MeasuredStudy, Study
-from framewatt.study.study_file import load_study
+from framewatt.study.study_file import load_study, with_planned_defaults
 from framewatt.workflow.cluster import Cluster, cluster_of
 from framewatt.workflow.folder import check_owner
 from framewatt.workflow.models import Measured
@@ -112,7 +111,7 @@ def load_setup(config: dict[str, Any], root: Path) -> Setup:
 
 def _with_first_defaults(content: Mapping[str, Any]) -> dict[str, Any]:
     """Return a study file with the defaults that were in force when its study was started."""
-    return as_begun(content, content_of(RESULTS / str(content.get("study")) / "plan" / "plan.json") or {})
+    return with_planned_defaults(content, content_of(RESULTS / str(content.get("study")) / "plan" / "plan.json") or {})
 
 
 def _absent(config: Mapping[str, Any], study: MeasuredStudy, cluster: Cluster) -> Absent | None:

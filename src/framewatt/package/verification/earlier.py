@@ -13,14 +13,14 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from framewatt.base.files import read_json
-from framewatt.frames.columns import PLACES
+from framewatt.frames.frames import PLACES
 from framewatt.imports.file_study import is_file_study
 from framewatt.imports.merged_study import is_merged_study
 from framewatt.profiling.planned import RECORD
 from framewatt.statistics.power import planned_power
-from framewatt.study.as_begun import as_begun
 from framewatt.study.factors import AnyCell
 from framewatt.study.statistical_tests import RANK_SUM, SIGNED_RANK
+from framewatt.study.study_file import with_planned_defaults
 
 _FEWEST_THEN = 2
 """Fewest runs for a test, before there were three."""
@@ -61,7 +61,7 @@ def as_read_then(content: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[st
     if is_merged_study(content):
         # Its settings are its packages'.
         return dict(content)
-    content = as_begun(content, plan)
+    content = with_planned_defaults(content, plan)
     statistics = (plan.get("settings") or {}).get("statistics")
     if not isinstance(statistics, Mapping) or "noise" in statistics:
         return dict(content)

@@ -12,7 +12,7 @@ from framewatt.package.verification.reading import differences, same, some
 from framewatt.runs.batches import length_s, requests_of
 from framewatt.runs.verdict import FAILED, OK, UNAVAILABLE, Verdict, domain_messages, judge
 from framewatt.study.cell import Cell
-from framewatt.study.load import CLOSED, rate_of
+from framewatt.study.factors import CLOSED, rate_of
 from framewatt.study.study import FileStudy
 from framewatt.study.wordings import in_present_words, is_sentence, same_meaning, unmatched, without_end
 from framewatt.tasks.contract import Task

@@ -18,7 +18,7 @@ from framewatt.profiling.repeated import KEYS as REPEATED_KEYS
 from framewatt.profiling.repeated import frame_of as repeated_frame
 from framewatt.runs.profiling import PROFILED
 from framewatt.runs.profiling import RECORD as RUN_RECORD
-from framewatt.study.profiled import PROGRAM, profiled_cells
+from framewatt.study.cell import PROGRAM, profiled_cells
 from framewatt.study.study import MeasuredStudy
 
 _CLOCKS = 1.02

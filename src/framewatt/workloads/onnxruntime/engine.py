@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.segments import Segments
-from framewatt.study.load import rate_of
+from framewatt.study.factors import rate_of
 from framewatt.study.options import QUANTISED, REMOVED, Level
 from framewatt.study.runtimes import PROVIDERS
 from framewatt.tasks.contract import Outputs, Step
