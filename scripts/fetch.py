@@ -5,9 +5,8 @@ from pathlib import Path
 
 from framewatt.base.cli import run
 from framewatt.base.errors import FramewattError
-from framewatt.datasets.archive import ENDINGS, is_archive
 from framewatt.datasets.download import Checksum
-from framewatt.datasets.sources import fetch_source, name_of
+from framewatt.datasets.sources import ENDINGS, fetch_source, is_archive, name_of
 from framewatt.papers import PAPERS
 
 RAW_RESULTS = {name: paper.raw_results for name, paper in PAPERS.items() if paper.raw_results}

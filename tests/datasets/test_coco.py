@@ -21,7 +21,7 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.files import sha256_of
 from framewatt.datasets import make_arrays
 from framewatt.datasets.contract import Arrays
-from framewatt.datasets.masks import encode
+from framewatt.datasets.objects import encode_mask
 from framewatt.datasets.record import record_of
 from framewatt.datasets.sources import fetch_source
 from framewatt.datasets.storing import load_arrays, save_arrays
@@ -308,7 +308,7 @@ def test_a_mask_comes_back_from_whatever_it_was_written_as(tmp_path: Path, mask:
     """From a file on, in an image that is as wide as its square; its tightest box comes back too."""
     if not mask.any():
         return
-    counts: Any = encode(mask).tolist()
+    counts: Any = encode_mask(mask).tolist()
     if form == "text":
         counts = tools.encode(np.asfortranarray(mask))["counts"].decode()
     segmentation: Any = {"size": list(mask.shape), "counts": counts}

@@ -13,8 +13,8 @@ from pycocotools import mask as tools
 from samples import sample
 
 from framewatt.base.errors import FramewattError
-from framewatt.datasets.coco_masks import mask_of, numbers_of
-from framewatt.datasets.masks import encode
+from framewatt.datasets.coco_objects import mask_of, numbers_of
+from framewatt.datasets.objects import encode_mask
 
 SIZE = (20, 30)
 SQUARE = [2.0, 2.0, 12.0, 2.0, 12.0, 9.0, 2.0, 9.0]
@@ -66,7 +66,7 @@ def test_any_polygons_are_drawn_as_by_cocos_tools(height: int, width: int, data:
 @settings(deadline=None)
 @given(MASKS)
 def test_runs_as_numbers_and_as_text_are_those_of_cocos_tools(mask: np.ndarray) -> None:
-    size, runs = mask.shape, encode(mask).tolist()
+    size, runs = mask.shape, encode_mask(mask).tolist()
     compressed = tools.encode(np.asfortranarray(mask))["counts"].decode()
     assert numbers_of(compressed) == runs
     for counts in (runs, compressed):

@@ -13,7 +13,7 @@ from samples import sample
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import sha256_of
 from framewatt.datasets.imdb import make
-from framewatt.datasets.wordpiece import make_tokenizer, read_vocabulary, train_vocabulary
+from framewatt.datasets.subwords import make_tokenizer, read_vocabulary, train_vocabulary
 
 TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "good", "bad", "film", "##s", "!"]
 
@@ -78,7 +78,7 @@ def test_real_reviews_are_read_mixed_and_balanced() -> None:
 def test_a_vocabulary_is_trained_alike_in_every_process() -> None:
     folder = sample("imdb-aclImdb")
     code = (
-        "import json, sys; from pathlib import Path; from framewatt.datasets.wordpiece import train_vocabulary;"
+        "import json, sys; from pathlib import Path; from framewatt.datasets.subwords import train_vocabulary;"
         "texts = [p.read_text() for p in sorted(Path(sys.argv[1]).glob('aclImdb/train/*/*.txt'))];"
         "print(json.dumps(train_vocabulary(texts, 3000)))"
     )

@@ -12,8 +12,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from framewatt.base.errors import FramewattError
 from framewatt.datasets.annotated import AnnotatedImages
-from framewatt.datasets.masks import decode, encode
-from framewatt.datasets.objects import Objects
+from framewatt.datasets.objects import Objects, decode_mask, encode_mask
 from framewatt.datasets.record import record_of
 from framewatt.datasets.storing import load_arrays, save_arrays
 from framewatt.tasks import task_for
@@ -32,7 +31,7 @@ BOXES = [(0, 0, 2, 3), (1, 1, 6, 4), (5, 0, 6, 1)]
 
 def some(**changes: Any) -> Objects:
     """Three images: two objects, of which the second is a crowd; none; one."""
-    runs = [encode(mask_of(*box)) for box in BOXES]
+    runs = [encode_mask(mask_of(*box)) for box in BOXES]
     fields = {
         "starts": np.array([0, 2, 2, 3]),
         "boxes": np.array(BOXES, np.float32),
@@ -58,17 +57,17 @@ def data(objects: Objects, **changes: Any) -> AnnotatedImages:
 @settings(deadline=None)
 @given(arrays(np.uint8, array_shapes(min_dims=2, max_dims=2, max_side=9), elements=st.integers(0, 1)))
 def test_a_mask_comes_back_from_its_runs(mask: np.ndarray) -> None:
-    runs = encode(mask)
+    runs = encode_mask(mask)
     assert runs.sum() == mask.size
     assert (runs[1:] > 0).all()
-    assert np.array_equal(decode(runs, mask.shape), mask)
+    assert np.array_equal(decode_mask(runs, mask.shape), mask)
 
 
 def test_runs_go_down_the_columns_and_begin_with_what_is_no_object() -> None:
-    assert encode(np.array([[0, 1], [1, 1]])).tolist() == [1, 3]
-    assert encode(np.array([[1, 0], [0, 0]])).tolist() == [0, 1, 3]
-    assert encode(np.zeros((2, 2))).tolist() == [4]
-    assert encode(np.ones((2, 2))).tolist() == [0, 4]
+    assert encode_mask(np.array([[0, 1], [1, 1]])).tolist() == [1, 3]
+    assert encode_mask(np.array([[1, 0], [0, 0]])).tolist() == [0, 1, 3]
+    assert encode_mask(np.zeros((2, 2))).tolist() == [4]
+    assert encode_mask(np.ones((2, 2))).tolist() == [0, 4]
 
 
 def test_a_batch_gets_objects_without_crowds_padded_alike() -> None:

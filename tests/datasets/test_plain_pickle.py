@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from framewatt.base.errors import FramewattError
-from framewatt.datasets.plain_pickle import read_plain_pickle
+from framewatt.datasets.cifar import read_plain_pickle
 
 
 def pickled(path: Path, content: object, protocol: int = 2) -> Path:

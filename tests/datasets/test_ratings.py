@@ -11,8 +11,7 @@ from framewatt.base.errors import FramewattError
 from framewatt.datasets import movielens, synthetic_ratings
 from framewatt.datasets.contract import UserItems
 from framewatt.datasets.movielens import read_ratings
-from framewatt.datasets.rankings import candidates_of, ranks_of, top
-from framewatt.datasets.ratings import Ratings, leave_one_out
+from framewatt.datasets.ratings import Ratings, candidates_of, leave_one_out, ranks_of, top
 from framewatt.datasets.record import record_of
 from framewatt.datasets.storing import load_arrays, save_arrays
 from framewatt.package.verification.samples import task_of_data

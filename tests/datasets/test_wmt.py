@@ -14,11 +14,11 @@ from samples import sample
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import sha256_of
 from framewatt.datasets import wmt
-from framewatt.datasets.bpe import learnt, vocabulary_of
 from framewatt.datasets.contract import Arrays
 from framewatt.datasets.pairs import EOS, UNK, bleu, text_of
 from framewatt.datasets.ragged import Ragged
 from framewatt.datasets.storing import load_arrays, save_arrays
+from framewatt.datasets.subwords import learnt, vocabulary_of
 
 NAMES = {"train": ["train.en", "train.de"], "test": ["test.en", "test.de"]}
 TEXTS = {

@@ -12,8 +12,7 @@ from detections_factory import perfect
 
 from framewatt.datasets import make_arrays
 from framewatt.datasets.contract import Arrays
-from framewatt.datasets.masks import encode
-from framewatt.datasets.objects import Objects
+from framewatt.datasets.objects import Objects, encode_mask
 from framewatt.tasks.average_precision import average_precision
 from framewatt.tasks.boxes import BOX, MASK, paste_mask
 
@@ -43,7 +42,7 @@ def by_another_tool(outputs: np.ndarray, objects: Objects, classes: int, *, mask
             one = {"image_id": image, "category_id": int(row[5]), "bbox": sides(row[:4]), "iscrowd": 0}
             one |= {"score": float(row[4]), "area": 1.0}
             if masks:
-                drawn = encode(paste_mask(row[BOX:].reshape(MASK, MASK), row[:4], objects.size))
+                drawn = encode_mask(paste_mask(row[BOX:].reshape(MASK, MASK), row[:4], objects.size))
                 one["segmentation"] = {"size": [height, width], "counts": drawn.tolist()}
             answers.append(one)
 

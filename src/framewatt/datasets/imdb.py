@@ -18,7 +18,7 @@ from framewatt.datasets.contract import Texts
 from framewatt.datasets.options import Count, Limits, Positive, Seed
 from framewatt.datasets.record import LeftOut, about
 from framewatt.datasets.selection import chosen
-from framewatt.datasets.wordpiece import make_tokenizer, read_vocabulary, train_vocabulary, vocabulary_sha256
+from framewatt.datasets.subwords import make_tokenizer, read_vocabulary, train_vocabulary, vocabulary_sha256
 
 _FOLDER = "aclImdb"
 _CLASSES = ("neg", "pos")

@@ -1,4 +1,8 @@
-"""Objects on images: their boxes, classes and masks, image by image, as COCO's annotations have them."""
+"""Objects on images, image by image: boxes, classes and masks, as COCO's annotations have them.
+
+Masks are stored as COCO's tools write them: lengths of runs of 0 and 1 in turn, column by column, the first of 0.
+Source: T.-Y. Lin et al., Microsoft COCO, ECCV 2014, and its tools.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,8 +12,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from framewatt.base.errors import FramewattError
-from framewatt.datasets.masks import decode
 from framewatt.datasets.ragged import IGNORED, ROUNDED
+
+
+def encode_mask(mask: NDArray[Any]) -> NDArray[np.int64]:
+    """The runs of a mask; its inverse is `decode_mask`.
+
+    Args:
+        mask: shape (height, width); all but 0 is the object.
+
+    Returns:
+        Shape (r,), int64.
+    """
+    pixels = (np.asarray(mask) != 0).T.ravel()
+    ends = np.append(np.flatnonzero(pixels[1:] != pixels[:-1]) + 1, len(pixels))
+    runs = np.diff(ends, prepend=0)
+    return np.concatenate([[0], runs]).astype(np.int64) if pixels[0] else runs.astype(np.int64)
+
+
+def decode_mask(runs: NDArray[np.int64], size: tuple[int, int]) -> NDArray[np.uint8]:
+    """The mask of runs.
+
+    Args:
+        runs: shape (r,), int64, as many pixels as the image has.
+        size: (height, width) of the image.
+
+    Returns:
+        Shape (height, width), 1 on the object.
+    """
+    height, width = size
+    pixels = np.repeat((np.arange(len(runs)) % 2).astype(np.uint8), runs)
+    return pixels.reshape(width, height).T
+
 
 KINDS = {
     "starts": (np.int64, 1),
@@ -126,7 +160,7 @@ class Objects:
         """
         if not self.masked:
             raise FramewattError("data set: found no masks; allowed: a data set with masks")
-        return decode(self.runs[self.run_starts[number] : self.run_starts[number + 1]], self.size)
+        return decode_mask(self.runs[self.run_starts[number] : self.run_starts[number + 1]], self.size)
 
     def _requested(self, image: int) -> NDArray[np.int64]:
         """Numbers of the objects of an image that a model is asked for."""

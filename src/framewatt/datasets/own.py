@@ -15,8 +15,8 @@ from framewatt.base.errors import FramewattError
 from framewatt.datasets import coco
 from framewatt.datasets.contract import Arrays, Samples
 from framewatt.datasets.options import Limits, Positive
+from framewatt.datasets.preprocessing import Shape
 from framewatt.datasets.record import about
-from framewatt.datasets.squares import Shape
 
 LABELS = "labels"
 

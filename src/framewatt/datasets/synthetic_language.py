@@ -11,10 +11,10 @@ from typing import Annotated
 import numpy as np
 
 from framewatt.base.errors import FramewattError
-from framewatt.datasets.bpe import vocabulary_of
 from framewatt.datasets.options import Limits, Positive, Seed
 from framewatt.datasets.pairs import FIRST, UNK, Corpus, Pairs, make_pairs
 from framewatt.datasets.record import about
+from framewatt.datasets.subwords import vocabulary_of
 
 SHORTEST = 4
 """Words of the shortest sentence: BLEU counts four in a row."""

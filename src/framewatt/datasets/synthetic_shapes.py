@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from framewatt.datasets.annotated import AnnotatedImages
-from framewatt.datasets.masks import encode
-from framewatt.datasets.objects import Objects
+from framewatt.datasets.objects import Objects, encode_mask
 from framewatt.datasets.options import Limits, Positive, Seed
 from framewatt.datasets.record import about
 
@@ -79,7 +78,7 @@ def _split(draw: np.random.Generator, count: int, size: int, most: int, *, masks
         images[number], found = _scene(draw, size, most)
         shapes += found
         starts[number + 1] = len(shapes)
-    runs = [encode(mask) for _, mask in shapes] if masks else []
+    runs = [encode_mask(mask) for _, mask in shapes] if masks else []
     return images, Objects(
         starts,
         np.array([_box_of(mask) for _, mask in shapes], np.float32),

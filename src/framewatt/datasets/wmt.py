@@ -11,10 +11,10 @@ from itertools import chain, combinations
 from pathlib import Path
 
 from framewatt.base.errors import FramewattError
-from framewatt.datasets.bpe import Merges, learnt, vocabulary_of
 from framewatt.datasets.options import Positive
 from framewatt.datasets.pairs import FIRST, GOES_ON, UNK, Corpus, Pairs, make_pairs
 from framewatt.datasets.record import about
+from framewatt.datasets.subwords import Merges, learnt, vocabulary_of
 
 _BOM = "\ufeff"
 """The mark of an encoding at a file's begin, which is no part of its text."""

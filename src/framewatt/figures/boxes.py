@@ -15,7 +15,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 from numpy.typing import NDArray
 
-from framewatt.datasets.masks import decode
+from framewatt.datasets.objects import decode_mask
 from framewatt.figures.layout import renderer_of, settle
 from framewatt.figures.style import NOTE_COLOUR
 from framewatt.prepare.examples import Thing
@@ -122,7 +122,7 @@ def draw_marks(axes: Axes, marks: Sequence[Mark], size: tuple[int, int], looks: 
         box.set_path_effects(_HALO)
         axes.add_patch(box)
         if thing.runs is not None and number < OUTLINED:
-            _outline(axes, decode(thing.runs, size), pen)
+            _outline(axes, decode_mask(thing.runs, size), pen)
 
 
 def _outline(axes: Axes, mask: NDArray[np.uint8], pen: Pen) -> None:

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import parse_json, sha256_of, write_json
 from framewatt.datasets.contract import Arrays
-from framewatt.datasets.masks import encode
-from framewatt.datasets.objects import Objects
+from framewatt.datasets.objects import Objects, encode_mask
 from framewatt.tasks.boxes import BOX, MASK, MOST, paste_mask
 from framewatt.tasks.contract import Outputs, Task
 
@@ -48,7 +47,7 @@ class Thing:
     Attributes:
         box: left, top, right, bottom, in pixels.
         kind: its class.
-        runs: of its mask on the image, see datasets.masks; None where the task has no masks.
+        runs: of its mask on the image, see datasets.objects; None where the task has no masks.
         score: of a detection, from 0 to 1; None of an object.
         crowd: whether an object is many in one.
     """
@@ -266,7 +265,7 @@ def _detection(row: NDArray[Any], size: tuple[int, int]) -> dict[str, Any]:
         "box": _rounded(row[:4]),
         "class": int(row[5]),
         "score": round(float(row[4]), 4),
-        "mask": encode(paste_mask(cells[0], row[:4], size)).tolist() if len(cells) else None,
+        "mask": encode_mask(paste_mask(cells[0], row[:4], size)).tolist() if len(cells) else None,
     }
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from framewatt.datasets.contract import Arrays, UserItems
-from framewatt.datasets.rankings import SHOWN, candidates_of, ranks_of, top
+from framewatt.datasets.ratings import SHOWN, candidates_of, ranks_of, top
 from framewatt.tasks.contract import NOT_NUMBERS, Judged, Metric, Outputs, Task
 
 METRICS = (Metric("hit_rate_10", "HR@10"), Metric("ndcg_10", "NDCG@10"))

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from samples import sample
 
 from framewatt.base.errors import FramewattError
-from framewatt.datasets.bpe import Merges, learnt, vocabulary_of
 from framewatt.datasets.pairs import SPECIAL, text_of
+from framewatt.datasets.subwords import Merges, learnt, vocabulary_of
 
 # Letters of subword-nmt's own signs, of regular expressions, and of more than one byte.
 WORDS = st.text("ab@</w>\\.#:é日🙂\ufeff\x00\u200b", min_size=1, max_size=8)

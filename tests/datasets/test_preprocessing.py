@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from framewatt.datasets.squares import placing
+from framewatt.datasets.preprocessing import placing
 
 SIDES = st.integers(1, 70)
 SHAPES = st.sampled_from(["fit", "stretch"])

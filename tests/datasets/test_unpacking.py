@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from framewatt.base.errors import FramewattError
-from framewatt.datasets.archive import unpack_archive
+from framewatt.datasets.sources import unpack_archive
 
 
 def entry(name: str, content: bytes = b"x", kind: bytes = tarfile.REGTYPE, link: str = "") -> tuple:
