@@ -72,8 +72,18 @@ def test_a_mask_rcnn_learns_where_no_image_has_an_object(framework: str, tmp_pat
 
 
 REFUSED: dict[str, tuple[str, dict[str, Any], int, str]] = {
-    "images of another size": ("torch", {}, 64, "SSD: found images of (3, 64, 64); allowed: 3 channels of 128 x 128"),
-    "the same in TensorFlow": ("tensorflow", {}, 64, "SSD: found images of (64, 64, 3); allowed: 3 channels of 128"),
+    "images of another size": (
+        "torch",
+        {},
+        64,
+        "SSD: it does not take images of (3, 64, 64). Use 3 channels of 128 x 128",
+    ),
+    "the same in TensorFlow": (
+        "tensorflow",
+        {},
+        64,
+        "SSD: it does not take images of (64, 64, 3). Use 3 channels of 128",
+    ),
     "a search by XLA": (
         "tensorflow",
         {"compile": "compiled"},
@@ -105,7 +115,7 @@ OWN = {
     ),
     "mxnet": (
         "from mxnet import gluon\n\ndef make():\n    return gluon.nn.Dense(2)\n",
-        "training in MXNet: found the task detection; allowed: classification, tagging, recommendation",
+        "training in MXNet: it has no loss of the task detection. Use a task of: classification, tagging, recomm",
     ),
 }
 
@@ -130,7 +140,7 @@ def test_calibrating_the_integers_of_a_detector_is_refused_in_a_line(tmp_path: P
     (tmp_path / "program.py").write_text(code)
     ended = end_of("onnxruntime/cpu", tmp_path / "program.py", tmp_path / "data.npz")
     assert ended.code != 0
-    assert "precision: found int8_static of a detector; allowed: int8_dynamic" in ended.err
+    assert "precision: int8_static does not take detectors. Use int8_dynamic" in ended.err
 
 
 def test_nothing_is_found_beside_an_image_that_is_padded() -> None:

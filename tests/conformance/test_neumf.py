@@ -71,7 +71,9 @@ def test_sizes_are_those_of_the_fact_sheet() -> None:
 
 
 def test_another_data_set_than_of_pairs_is_refused() -> None:
-    with pytest.raises(FramewattError, match="NeuMF: found inputs of 0 kinds of ids; allowed: users and items"):
+    with pytest.raises(
+        FramewattError, match=r"NeuMF: the data set has 0 kinds of ids\. Use a data set of users and items"
+    ):
         SMALL.sizes(())
 
 

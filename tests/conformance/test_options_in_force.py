@@ -218,7 +218,7 @@ def test_texts_are_compiled_too(look) -> None:
 
 def test_texts_have_no_channels(look) -> None:
     error = look("torch", model="bert_tiny", layout="channels_last")
-    assert "layout: found channels_last for inputs of shape (16,); allowed: for images" in error
+    assert "layout: channels_last is for images, and inputs have shape (16,)" in error
 
 
 def test_without_a_compiler_nothing_runs_uncompiled(look, monkeypatch: pytest.MonkeyPatch) -> None:

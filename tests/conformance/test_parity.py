@@ -147,4 +147,4 @@ def test_a_model_of_other_tensors_is_not_compared(references: dict[str, Path]) -
     reference = references["mobilenetv2"]
     sheet = sheet_of(computed(reference.parent, "mxnet", "mobilenetv2", reference))
     assert sheet["verdict"] is None
-    assert sheet["not_carried"] == "weights: found 266 tensors beside 262; allowed: as many"
+    assert sheet["not_carried"] == "weights: the models have 266 and 262 tensors. They need as many."

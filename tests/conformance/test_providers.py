@@ -73,4 +73,4 @@ def test_nodes_that_ran_elsewhere_are_told(placed) -> None:
 def test_a_provider_that_is_not_installed_is_an_error_and_no_other_takes_its_place(placed, provider, name) -> None:
     answer = placed(provider, "cpu")
     assert answer.returncode != 0
-    assert f"provider: found {name} missing from this build of ONNX Runtime; allowed: " in answer.stderr
+    assert f"provider: this build of ONNX Runtime has no {name}. Use one that it has: " in answer.stderr

@@ -50,13 +50,13 @@ def test_the_mirror_is_this_machines_own(tmp_path: Path, file: str, text: str) -
 
 
 def test_a_machine_without_a_mirror_says_so(tmp_path: Path) -> None:
-    with pytest.raises(FramewattError, match="container_base: found no Debian mirror"):
+    with pytest.raises(FramewattError, match=r"container_base: .* names no Debian mirror"):
         debian_mirror(tmp_path)
 
 
 def test_without_apptainer_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(FramewattError, match=r"found no apptainer on PATH; allowed: .* apt install apptainer"):
+    with pytest.raises(FramewattError, match=r"apptainer is not on PATH\. Install .* apt install apptainer"):
         apptainer()
 
 

@@ -145,7 +145,9 @@ def test_a_provider_has_an_environment_and_is_asked_for_by_its_name(extended: Ch
         "except RuntimeError as error: print(error)",
         python=python_of("onnxruntime/cpu"),
     )
-    assert refused.startswith("provider: found CANNExecutionProvider missing from this build of ONNX Runtime")
+    assert refused.startswith(
+        "provider: this build of ONNX Runtime has no CANNExecutionProvider. Use one that it has: "
+    )
 
 
 def test_a_factor_has_cells_of_its_own_and_is_in_force(extended: Checkout, run_there: Run, tmp_path: Path) -> None:

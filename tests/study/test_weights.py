@@ -75,5 +75,7 @@ def test_outputs_that_are_not_numbers_stay_the_reason() -> None:
 def test_bert_reads_texts_of_at_most_512_tokens(shape: tuple[int, ...]) -> None:
     for dimensions in (BASE, TINY):
         dimensions.check((512,))
-        with pytest.raises(FramewattError, match=r"BERT: found samples of shape .*; allowed: texts of at most 512"):
+        with pytest.raises(
+            FramewattError, match=r"BERT: it does not take samples of shape .*\. Use texts of at most 512"
+        ):
             dimensions.check(shape)

@@ -182,4 +182,4 @@ def test_without_apptainer_it_is_one_line(
     answer = checkout.snakemake("--use-singularity", "all", config=config)
     assert answer.code != 0
     (line,) = answer.lines("framewatt: ")
-    assert line.startswith("framewatt: containers: found no apptainer on PATH; allowed: ")
+    assert line.startswith("framewatt: containers: apptainer is not on PATH. Install ")

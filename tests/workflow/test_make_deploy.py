@@ -141,7 +141,7 @@ def test_a_file_that_is_no_model_is_refused_in_one_line(checkout: Checkout) -> N
     (checkout.root / "bad.onnx").write_bytes(b"\x08\x07no model")
     for name, told in (
         ("bad.onnx", "bad.onnx is not an ONNX file"),
-        ("apart.onnx", "found weights in other files; allowed"),
+        ("apart.onnx", "has weights in other files. Write one file"),
     ):
         found = deploy(checkout, "--model", name)
         assert found.code != 0

@@ -168,14 +168,14 @@ MODELS = {
     "wide": model("bad:linear", inputs=[{"name": "x", "shape": [5]}]),
 }
 REASONS = {
-    "raises": "factory bad:raises: found ValueError: no such checkpoint; allowed: a function without arguments",
-    "number": "factory bad:number: found that it returns a int; allowed: a torch.nn.modules.module.Module",
-    "absent": "factory bad:absent: found no function absent; allowed: raises, number, linear, pair",
-    "nowhere": "found a module that cannot be imported: ModuleNotFoundError: No module named 'nowhere'",
-    "shadow": "factory json:loads: found a module json elsewhere; allowed: one in the study's folder",
-    "wide": "inputs: found that the model does not take x (5,) float32: RuntimeError: ",
+    "raises": "factory bad:raises: it raised ValueError: no such checkpoint. It has to be a function without arguments",
+    "number": "factory bad:number: it returned a int. Return a torch.nn.modules.module.Module",
+    "absent": "factory bad:absent: the module has no function absent. Use one of its functions: raises, number, l",
+    "nowhere": "its module cannot be imported: ModuleNotFoundError: No module named 'nowhere'",
+    "shadow": "factory json:loads: another module of the name json is imported first. Give the module in the",
+    "wide": "inputs: the model does not take x (5,) float32: RuntimeError: ",
     "cut": "export: onnx.checker: ",
-    "named": "export: ONNX Runtime: model: found an input 'image' of shape",
+    "named": "export: ONNX Runtime: model: its input 'image' has shape",
 }
 
 

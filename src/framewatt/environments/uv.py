@@ -18,12 +18,12 @@ UV_ENVIRONMENT = {"VIRTUAL_ENV": "", "UV_NO_WRAP": "1"}
 
 
 def uv_program() -> str:
-    """Path of uv, beside the interpreter that runs the workflow or on PATH.
+    """Return the path of uv, next to the interpreter that runs the workflow or on PATH.
 
     Raises:
         FramewattError: uv is not installed.
     """
     uv = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
     if uv is None:
-        raise FramewattError("the program uv is not there; run make setup")
+        raise FramewattError("uv is not installed, neither next to this interpreter nor on PATH. Run make setup.")
     return uv

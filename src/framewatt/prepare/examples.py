@@ -114,15 +114,20 @@ def read_examples(path: Path, told: Mapping[str, Any]) -> Examples:
         FramewattError: the file is missing, is another one than the record tells of, or holds no examples.
     """
     if not path.is_file():
-        raise FramewattError(f"{path}: found no file; allowed: that of which the record of the weights tells")
+        raise FramewattError(f"{path} is missing, and the record of the weights names it. Train the weights again.")
     if sha256_of(path) != told["sha256"]:
-        raise FramewattError(f"{path}: found other examples than its record was written with; allowed: those")
+        raise FramewattError(
+            f"{path} was changed after its record was written (checksum differs). Delete both and train the "
+            "weights again."
+        )
     try:
         found = _examples_in(parse_json(path.read_text(encoding="utf-8")))
         if len(found.images) != told["images"]:
             raise ValueError(f"{len(found.images)} images, the record tells of {told['images']}")
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
-        raise FramewattError(f"{path}: found no examples: {error!s:.200}; allowed: as framewatt writes them") from error
+        raise FramewattError(
+            f"{path} does not hold examples as framewatt writes them: {error!s:.200}. Train the weights again."
+        ) from error
     return found
 
 

@@ -14,7 +14,7 @@ from framewatt.base.errors import FramewattError
 def inputs_of(path: Path) -> list[dict[str, Any]]:
     """The inputs of a graph in its order: `name`, `type` (numpy's name) and `shape`.
 
-    An axis without a size is told by its name, or is None.
+    An axis without a size is given by its name, or is None.
 
     Args:
         path: of an ONNX file; weights in other files are not read.
@@ -28,16 +28,16 @@ def inputs_of(path: Path) -> list[dict[str, Any]]:
     try:
         graph = onnx.load(path, load_external_data=False).graph
     except (OSError, DecodeError) as error:
-        raise FramewattError(f"{path}: found no ONNX model ({error}); allowed: an ONNX file") from error
+        raise FramewattError(f"{path} is not an ONNX model ({error}). Name an ONNX file.") from error
     if any(tensor.data_location == onnx.TensorProto.EXTERNAL for tensor in graph.initializer):
         raise FramewattError(
-            f"{path}: found weights in other files; allowed: one file with all of it, as "
-            "onnx.save(onnx.load(path), other_path) writes it"
+            f"{path} has weights in other files. Write one file with all of it, by "
+            "onnx.save(onnx.load(path), other_path)."
         )
     weights = {tensor.name for tensor in graph.initializer}
     inputs = [one for one in graph.input if one.name not in weights]
     if not inputs:
-        raise FramewattError(f"{path}: found no ONNX model with inputs; allowed: an ONNX file")
+        raise FramewattError(f"{path} is an ONNX model without inputs. Name one that has some.")
     return [_input(path, one) for one in inputs]
 
 
@@ -45,7 +45,9 @@ def _input(path: Path, one: Any) -> dict[str, Any]:
     import onnx
 
     if one.type.WhichOneof("value") != "tensor_type" or not one.type.tensor_type.HasField("shape"):
-        raise FramewattError(f"{path}: input {one.name}: found no tensor of a known rank; allowed: tensors")
+        raise FramewattError(
+            f"{path}: input {one.name} is not a tensor of a known rank. Name a file with such inputs alone."
+        )
     tensor = one.type.tensor_type
     shape = [
         axis.dim_value if axis.HasField("dim_value") and axis.dim_value > 0 else axis.dim_param or None

@@ -102,7 +102,7 @@ def set_up_own(workload: Training, data: Arrays) -> None:
         FramewattError: it cannot be built, rejects the inputs, or returns anything but one tensor with one row per
             sample where answers are to be judged.
     """
-    said = ", ".join(f"{name} {values.shape[1:]} {values.dtype}" for name, values in data.inputs_test.items())
+    inputs = ", ".join(f"{name} {values.shape[1:]} {values.dtype}" for name, values in data.inputs_test.items())
     try:
         workload.setup()
         outputs = workload.evaluate()
@@ -110,15 +110,15 @@ def set_up_own(workload: Training, data: Arrays) -> None:
         raise
     except Exception as error:
         raise FramewattError(
-            f"inputs: found that the model does not take {said}: {one_line(error)}; "
-            "allowed: what it takes, giving one tensor with one row per sample"
+            f"inputs: the model does not take {inputs}: {one_line(error)}. Declare the inputs that it takes; it has to "
+            "return one tensor with one row per sample."
         ) from error
     if data.unlabelled is not None:
         return
     if outputs.ndim == 0 or len(outputs) != len(data.x_test):
         raise FramewattError(
-            f"factory: found outputs of shape {outputs.shape} for {len(data.x_test)} samples; "
-            "allowed: one row per sample"
+            f"factory: the model returned outputs of shape {outputs.shape} for {len(data.x_test)} samples. Return one "
+            "row per sample."
         )
 
 

@@ -272,7 +272,7 @@ def infer_open(
     Raises:
         FramewattError: samples of the data set follow each other, so that no request can come alone.
     """
-    workload.check_apart(f"load {workload.spec.level('load')}", "closed")
+    workload.check_apart(f"load: {workload.spec.level('load')}", "load: closed")
     # No batch is larger than the test set, in a closed loop either.
     largest = min(workload.spec.batch_size, len(workload.data.x_test))
     with events.window("setup"):

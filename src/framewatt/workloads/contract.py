@@ -133,18 +133,20 @@ class Workload(ABC):
         """Outputs of one pass over the test set, step by step, as one array that the task judges."""
         return in_order(self.task, self.data, outputs, steps)
 
-    def check_apart(self, asked: str, allowed: str) -> None:
+    def check_apart(self, requested: str, instead: str) -> None:
         """Check that every step can be taken by itself.
 
         Args:
-            asked: the option that wants it, and its level.
-            allowed: the level without it.
+            requested: the option that needs it, and its level, as in a study file.
+            instead: the option with a level that does not need it.
 
         Raises:
             FramewattError: steps go on from each other, as segments of a text.
         """
         if any(step.carries_state for step in self.steps()):
-            raise FramewattError(f"{asked}: found a data set whose samples follow each other; allowed: {allowed}")
+            raise FramewattError(
+                f"{requested} does not take a data set in which samples follow each other. Use {instead}."
+            )
 
     @abstractmethod
     def setup(self) -> None:
@@ -240,12 +242,12 @@ class Inference(Workload):
         spec, self.spec = self.spec, replace(self.spec, batch_size=size)
         try:
             first = itertools.islice(zip(self.batches(), self.steps(), strict=True), most)
-            found = [(batch, step) for batch, step in first if len(step.indices) == size]
+            whole = [(batch, step) for batch, step in first if len(step.indices) == size]
         finally:
             self.spec = spec
-        if not found:
-            raise RuntimeError(f"batch_size: found {size}; allowed: at most as many as the test set has")
-        return found
+        if not whole:
+            raise RuntimeError(f"batch_size: the test set has fewer than {size} samples. Use a smaller batch size.")
+        return whole
 
     def evaluate(self) -> Outputs:
         """Outputs for the whole test set, one row per sample."""

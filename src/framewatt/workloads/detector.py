@@ -1,4 +1,4 @@
-"""What is asked of every detector, in no framework of its own.
+"""What every detector has to do, in no framework of its own; anchors and draws that detectors share.
 
 A detector gives detections (n, most, 6 or more, see tasks.boxes) of images, its search included. It has
 `objective(images, boxes, classes, masks)`, the mean loss of a batch, where `boxes`, `classes` and, if the data set has
@@ -98,7 +98,9 @@ def check_sides(what: str, shape: tuple[int, ...]) -> None:
         FramewattError: it is not.
     """
     if 3 not in shape or sorted(side % 32 for side in shape) != [0, 0, 3]:
-        raise FramewattError(f"{what}: found images of {shape}; allowed: 3 channels, sides a multiple of 32")
+        raise FramewattError(
+            f"{what}: it does not take images of {shape}. Use images of 3 channels with sides that are multiples of 32."
+        )
 
 
 _FACTORS = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D)

@@ -45,13 +45,16 @@ def matched(places: Mapping[str, Place], values: Mapping[str, Values]) -> dict[s
         FramewattError: there are not as many, or not of the same shapes.
     """
     if len(places) != len(values):
-        raise FramewattError(f"weights: found {len(places)} tensors beside {len(values)}; allowed: as many")
+        raise FramewattError(f"weights: the models have {len(places)} and {len(values)} tensors. They need as many.")
     known = places.keys() == values.keys()
     found = {name: places[name] for name in values} if known else dict(zip(values, places.values(), strict=True))
     for number, (name, place) in enumerate(found.items()):
         shape, other = place.read().shape, values[name].shape
         if shape != other:
-            raise FramewattError(f"weights: found {shape} beside {other}, {name}, number {number}; allowed: the same")
+            raise FramewattError(
+                f"weights: {name}, number {number}, has shape {shape} in one model and {other} in the other. They "
+                "need the same."
+            )
     return found
 
 

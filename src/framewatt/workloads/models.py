@@ -28,7 +28,7 @@ def build_model(framework: str, kind: type, spec: Spec, facts: Facts) -> Any:
             for the classes, or they cannot be loaded.
     """
     if spec.own is not None:
-        return _made(spec.own["factory"], Path(spec.own["folder"]), kind)
+        return _built_by_factory(spec.own["factory"], Path(spec.own["folder"]), kind)
     return _with_official_weights(framework, spec, facts) if spec.pretrained else build(framework, spec.model, facts)
 
 
@@ -84,35 +84,37 @@ def _with_official_weights(framework: str, spec: Spec, facts: Facts) -> Any:
         ) from error
 
 
-def _made(factory: str, folder: Path, kind: type) -> Any:
-    """The model that a user's factory returns; the factory is looked for in the user's folder only."""
+def _built_by_factory(factory: str, folder: Path, kind: type) -> Any:
+    """Return the model that a user's factory returns; only the user's folder is searched for the factory."""
     module_name, _, name = factory.partition(":")
     # At the end of the path, so that a user's file cannot shadow a framework's.
     sys.path.append(str(folder.resolve()))
     try:
         module = importlib.import_module(module_name)
     except Exception as error:
-        raise _problem(factory, f"a module that cannot be imported: {one_line(error)}", "one that can") from error
+        raise _problem(factory, f"its module cannot be imported: {one_line(error)}", "Repair the module") from error
     if folder.resolve() not in Path(module.__file__ or "/").resolve().parents:
-        raise _problem(factory, f"a module {module_name} elsewhere", "one in the study's folder, of another name")
+        advice = "Give the module in the study's folder another name"
+        raise _problem(factory, f"another module of the name {module_name} is imported first", advice)
     function = getattr(module, name, None)
     if not callable(function):
-        have = ", ".join(key for key, value in vars(module).items() if callable(value) and key[0] != "_") or "nothing"
-        raise _problem(factory, f"no function {name}", have)
+        have = ", ".join(key for key, value in vars(module).items() if callable(value) and key[0] != "_") or "none"
+        raise _problem(factory, f"the module has no function {name}", f"Use one of its functions: {have}")
     try:
         model = function()
     except Exception as error:
-        raise _problem(factory, one_line(error), "a function without arguments that returns a model") from error
+        advice = "It has to be a function without arguments that returns a model"
+        raise _problem(factory, f"it raised {one_line(error)}", advice) from error
     if not isinstance(model, kind):
-        raise _problem(factory, f"that it returns a {type(model).__name__}", f"a {kind.__module__}.{kind.__name__}")
+        raise _problem(factory, f"it returned a {type(model).__name__}", f"Return a {kind.__module__}.{kind.__name__}")
     return model
 
 
 def one_line(error: BaseException) -> str:
-    """An error in one line, as at the end of a traceback; messages of some frameworks fill pages."""
+    """Return an error in one line, as at the end of a traceback; messages of some frameworks fill pages."""
     words = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
     return f"{type(error).__name__}: {words[:200]}"
 
 
-def _problem(factory: str, found: str, allowed: str) -> FramewattError:
-    return FramewattError(f"factory {factory}: found {found}; allowed: {allowed}")
+def _problem(factory: str, problem: str, advice: str) -> FramewattError:
+    return FramewattError(f"factory {factory}: {problem}. {advice}.")

@@ -1,4 +1,4 @@
-"""What a framework's own profiler tells of a run: which operators ran, on which thread, from when to when."""
+"""What a framework's own profiler records of a run: which operators ran, on which thread, from when to when."""
 
 import importlib
 import importlib.util
@@ -16,17 +16,17 @@ from framewatt.workloads.contract import Workload
 from framewatt.workloads.registry import engine_facts
 
 STEP = "framewatt.step"
-"""Name of the span that every step of a recorded run lies in, by which the profiler's clock is found."""
+"""Name of the span around every step of a recorded run, from which the offset of the profiler's clock follows."""
 
 ON_HOST, UNKNOWN = -2, -1
-"""Origins of spans on the host, and of those on a GPU of which the profiler does not tell what launched them."""
+"""Origins of spans on the host, and of spans on a GPU where the profiler does not record what launched them."""
 
 
 HOST_READS: tuple[str, ...] = tuple(name for names in engine_facts("HOST_READS").values() for name in names)
 """Operators in which the host waits for a number of the device."""
 
 LONGEST = 300
-"""Characters of a name or of shapes that are kept."""
+"""Characters of a name or of shapes that are stored."""
 
 
 class Span(NamedTuple):
@@ -34,7 +34,7 @@ class Span(NamedTuple):
 
     Attributes:
         name: the operator, as the profiler names it.
-        api: what of the framework's API it belongs to, where the profiler tells; else empty.
+        api: the function of the framework's API that it belongs to, where the profiler records it; else empty.
         shapes: of its inputs, in words, or empty.
         thread: any number that is the same for spans of one thread or stream.
         start_ns: on the profiler's clock.
@@ -82,7 +82,7 @@ def make_profiler(engine: str, workload: Workload, scratch: Path) -> Profiler:
     """
     name = f"framewatt.workloads.{engine}.profiler"
     if importlib.util.find_spec(name) is None:
-        raise FramewattError(f"operators: found {engine}; allowed: an engine whose profiler is read")
+        raise FramewattError(f"operators: framewatt reads no profiler of {engine}. Use operators: false for its cells.")
     module = importlib.import_module(name)
     profiler: Profiler = module.make_profiler(workload, scratch)
     return profiler
@@ -114,8 +114,8 @@ class Spans:
     @property
     def on_gpu(self) -> NDArray[np.bool_]:
         """(n,), whether each ran on a GPU."""
-        found: NDArray[np.bool_] = self.origin != ON_HOST
-        return found
+        on_gpu: NDArray[np.bool_] = self.origin != ON_HOST
+        return on_gpu
 
     @classmethod
     def of(cls, spans: Iterable[Span], steps_ns: Iterable[tuple[int, int]]) -> "Spans":

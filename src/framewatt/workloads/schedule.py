@@ -49,8 +49,8 @@ def rates(training: Mapping[str, Any], steps: int) -> NDArray[np.float64]:
     most = steps - 1 if cosine else start
     if warm_up > most:
         raise FramewattError(
-            f"training.schedule.warm_up_steps: found {warm_up} in a training of {steps} steps; allowed: at most {most} "
-            f"{'of them' if cosine else 'of them, before the first halving'}, or more epochs, or smaller batches"
+            f"training.schedule.warm_up_steps: {warm_up} do not fit into a training of {steps} steps. Use at most "
+            f"{most}{'' if cosine else ', which are before the first halving'}; or more epochs, or smaller batches."
         )
     if cosine:
         return _cosine(rate, schedule["final_rate"], warm_up, steps)

@@ -55,8 +55,8 @@ def check(spec: Spec, data: Arrays, tolerance: float | None) -> dict[str, Any]:
         found["opset"] = model.opset_import[0].version
         weights = {tensor.name for tensor in model.graph.initializer}
         found["weights_among_inputs"] = sum(entry.name in weights for entry in model.graph.input)
-        if beside := _files_beside(model):
-            reason = f"found weights in other files ({beside}); allowed: one file that holds all"
+        if others := _external_files(model):
+            reason = f"its weights are in other files ({others}). Use one file with all of them."
             return {**found, "checker": None, "status": "invalid", "reason": reason}
         onnx.checker.check_model(path, full_check=True)
         found["checker"] = "ok"
@@ -136,7 +136,7 @@ def main(job_path: str) -> None:
     write_json(Path(job["folder"]) / CHECK_RECORD, record)
 
 
-def _files_beside(model: onnx.ModelProto) -> str:
+def _external_files(model: onnx.ModelProto) -> str:
     """Names of external files with weights of a model, in one line."""
     external = (tensor for tensor in model.graph.initializer if tensor.data_location == onnx.TensorProto.EXTERNAL)
     where = (entry.value for tensor in external for entry in tensor.external_data if entry.key == "location")

@@ -22,7 +22,7 @@ CHECK_RECORD = "check.json"
 
 
 def export(job_path: str, framework: str, write_onnx: Callable[[Inference, Path], Mapping[str, Any]]) -> None:
-    """Export trained weights and keep the source's own scores beside the file.
+    """Export trained weights and store the source's own scores next to the file.
 
     Args:
         job_path: the job: `data`, `folder` and the workload's fields (see workloads.contract.spec_of).
@@ -41,8 +41,8 @@ def export(job_path: str, framework: str, write_onnx: Callable[[Inference, Path]
     workload.setup()
     if searches(getattr(workload, "model", None), data):
         raise FramewattError(
-            f"model: found that {spec.model} makes its answers token by token, a search that exporters do not take; "
-            "allowed: models that answer at once, such as its encoder"
+            f"model: {spec.model} makes its answers token by token, a search that exporters do not take. Use a model "
+            "that answers at once, such as its encoder."
         )
     np.save(folder / REFERENCE, workload.evaluate(), allow_pickle=False)
     details = write_onnx(workload, folder / ONNX_FILE)

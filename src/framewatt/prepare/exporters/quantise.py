@@ -72,11 +72,11 @@ def calibration_samples(data: Arrays, seed: int) -> tuple[Arrays, str]:
     """Samples from the training set, or from the test set if that is empty; as a test set, and which was used."""
     if isinstance(data, Pairs):
         raise FramewattError(
-            "precision: found int8_static of pairs of sentences; allowed: int8_dynamic, which takes no samples"
+            "precision: int8_static does not take pairs of sentences. Use int8_dynamic, which takes no samples."
         )
     if isinstance(data.y_test, Objects):
         raise FramewattError(
-            "precision: found int8_static of a detector; allowed: int8_dynamic, which leaves its boxes in fp32"
+            "precision: int8_static does not take detectors. Use int8_dynamic, which leaves boxes in fp32."
         )
     training = len(data.y_train) > 0
     count = len(data.y_train if training else data.y_test)
@@ -105,7 +105,7 @@ def _outputs(spec: Spec, data: Arrays) -> Outputs:
 
 
 def main(job_path: str) -> None:
-    """Quantise an export, and keep the scores of its source beside it."""
+    """Quantise an export, and store the scores of its source next to it."""
     job = read_json(Path(job_path))
     source, folder = Path(job["artefact"]), Path(job["folder"])
     spec, data = spec_of(job), load_arrays(Path(job["data"]))

@@ -63,7 +63,7 @@ class Dimensions:
         """
         if len(input_shape) != 1 or input_shape[0] > self.positions:
             raise FramewattError(
-                f"BERT: found samples of shape {input_shape}; allowed: texts of at most {self.positions} tokens"
+                f"BERT: it does not take samples of shape {input_shape}. Use texts of at most {self.positions} tokens."
             )
 
     def check_published(self, folder: Path) -> None:
@@ -79,23 +79,25 @@ class Dimensions:
         for name, theirs in _NAMES.items():
             if published.get(theirs) != getattr(self, name):
                 raise FramewattError(
-                    f"{folder / CONFIGURATION}: {theirs}: found {published.get(theirs)}; "
-                    f"allowed: {getattr(self, name)}, which the model has"
+                    f"{folder / CONFIGURATION}: {theirs} is {published.get(theirs)}, and the model has "
+                    f"{getattr(self, name)}. Use the weights of a BERT of the same dimensions."
                 )
 
 
 def check_whole(path: Path, missing: Iterable[str]) -> None:
-    """Check that published weights lack nothing but a head.
+    """Check that published weights have all of a model's weights except those of the head.
 
     Args:
         path: their file.
-        missing: names of the model's weights that the file lacks, without those of the head.
+        missing: names of the weights that the file lacks, without those of the head.
 
     Raises:
         FramewattError: weights are missing, which a framework would leave random.
     """
     if names := sorted(missing):
-        raise FramewattError(f"{path}: found no {names[0]} ({len(names)} missing); allowed: all of BERT's body")
+        raise FramewattError(
+            f"{path} lacks {len(names)} weights of BERT's body, such as {names[0]}. Use a file with all of them."
+        )
 
 
 BASE = Dimensions(layers=12, width=768, heads=12, hidden=3072)

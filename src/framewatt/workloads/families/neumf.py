@@ -40,7 +40,9 @@ class Dimensions:
             FramewattError: the data set has no pairs of them.
         """
         if len(categories) != 2:
-            raise FramewattError(f"NeuMF: found inputs of {len(categories)} kinds of ids; allowed: users and items")
+            raise FramewattError(
+                f"NeuMF: the data set has {len(categories)} kinds of ids. Use a data set of users and items."
+            )
         return categories[0], categories[1]
 
     def parameters(self, categories: tuple[int, ...]) -> int:

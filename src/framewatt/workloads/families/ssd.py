@@ -120,8 +120,10 @@ class Grid:
             FramewattError: they have another one, or not three channels.
         """
         if sorted(shape) != [3, self.size, self.size]:
-            wanted = f"3 channels of {self.size} x {self.size} pixels"
-            raise FramewattError(f"SSD: found images of {shape}; allowed: {wanted}, see size of the data set")
+            raise FramewattError(
+                f"SSD: it does not take images of {shape}. Use 3 channels of {self.size} x {self.size} pixels, see "
+                "size of the data set."
+            )
 
     def default_boxes(self) -> NDArray[np.float32]:
         """Every default box: left, top, right, bottom in pixels, some beyond the image, shape (boxes, 4)."""

@@ -137,7 +137,9 @@ class MxnetTraining(_MxnetModel, Training):
         """
         if self.task.name not in LOSSES:
             allowed = ", ".join(LOSSES)
-            raise FramewattError(f"training in MXNet: found the task {self.task.name}; allowed: {allowed}")
+            raise FramewattError(
+                f"training in MXNet: it has no loss of the task {self.task.name}. Use a task of: {allowed}."
+            )
 
     def labels(self, values: NDArray[np.int64]) -> mx.nd.NDArray:
         """Labels of a batch in the context."""

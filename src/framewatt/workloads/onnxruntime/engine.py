@@ -64,7 +64,7 @@ class OnnxRuntimeInference(Inference):
 
     Attributes:
         path: the ONNX file.
-        answers: how answers are made of its outputs.
+        answers: makes answers from its outputs.
     """
 
     def setup(self) -> None:
@@ -102,15 +102,17 @@ class OnnxRuntimeInference(Inference):
         elif entry.name in arrays:
             values = arrays[entry.name]
         else:
-            raise RuntimeError(f"model: found an input {entry.name!r}; allowed: {', '.join(arrays)}")
+            raise RuntimeError(
+                f"model: the data set has no input {entry.name!r}, which the model needs. It has: {', '.join(arrays)}."
+            )
         last = self.data.channels_first and values.ndim == 4 and entry.shape[1] != values.shape[1]
         dtype, shape = np.dtype(_TYPES[entry.type]), values.shape[1:]
         if last:
             shape, self._layout = (*shape[1:], shape[0]), "NHWC"
         if not _fits(entry.shape[1:], shape) or dtype.kind != values.dtype.kind:
             raise RuntimeError(
-                f"model: found an input {entry.name!r} of shape {tuple(entry.shape)}, {dtype}; "
-                f"allowed: the data set's {('n', *shape)}, {values.dtype}"
+                f"model: its input {entry.name!r} has shape {tuple(entry.shape)}, {dtype}, and the data set has "
+                f"{('n', *shape)}, {values.dtype}. Use a data set or a model that fits."
             )
         return values, _Form(dtype, last)
 
@@ -122,11 +124,17 @@ class OnnxRuntimeInference(Inference):
         """
         size, samples = (shape[0] if shape else None), len(self.data.x_test)
         if isinstance(size, int) and size != self.spec.batch_size:
-            raise RuntimeError(f"batch_size: found {self.spec.batch_size}; allowed: {size}, which the ONNX file fixes")
+            raise RuntimeError(f"batch_size: the ONNX file takes {size} alone, not {self.spec.batch_size}. Use {size}.")
         if isinstance(size, int) and size > 1 and rate_of(self.spec.level("load")) is not None:
-            raise RuntimeError(f"load: found an ONNX file for batches of {size}; allowed: a free batch axis, or 1")
+            raise RuntimeError(
+                f"load: the ONNX file takes batches of {size}, and requests come one by one. Use a file with a free "
+                "batch axis, or with batches of 1."
+            )
         if isinstance(size, int) and samples % size:
-            raise RuntimeError(f"samples: found {samples}; allowed: a multiple of {size}, which the ONNX file fixes")
+            raise RuntimeError(
+                f"samples: {samples} are not a multiple of {size}, the batch size that the ONNX file fixes. Use "
+                "a multiple."
+            )
 
     def batches(self, epoch: int = 0) -> Iterator[Inputs]:
         """Batches of the test set, of those inputs that the graph has, in its order."""
@@ -196,15 +204,15 @@ class OnnxRuntimeInference(Inference):
 
     def levels(self) -> dict[str, Level | None]:
         """The levels in force."""
-        told = self._in_force()
+        in_force = self._in_force()
         levels = {value.name: level for level, value in GRAPH_OPTIMIZATION.items()}
         return {
             "precision": self.precision_in_force(),
-            "threads": told["threads"],
-            "graph_optimization": levels[told["graph_optimization"]],
-            "weight_inputs": "as_exported" if told["weights_among_inputs"] else REMOVED,
+            "threads": in_force["threads"],
+            "graph_optimization": levels[in_force["graph_optimization"]],
+            "weight_inputs": "as_exported" if in_force["weights_among_inputs"] else REMOVED,
             "client": "python",
-            **({"tf32": told["tf32"]} if "tf32" in told else {}),
+            **({"tf32": in_force["tf32"]} if "tf32" in in_force else {}),
         }
 
     def precision_in_force(self) -> Level:

@@ -47,23 +47,25 @@ def infer(spec: Spec, data: Arrays, window: Mapping[str, Any], events: Path) -> 
 
     Args:
         spec: the workload's part of the job.
-        data: the arrays whose test set is scored.
+        data: the arrays; their test set is scored.
         window: `warm_up_batches` and `minimum_s`.
         events: the file of events, to which Node.js appends.
 
     Raises:
-        RuntimeError: Node.js fails; its last line says why.
+        RuntimeError: Node.js fails; the message has its last line.
         FramewattError: there is no Node.js in this environment, samples of the data set follow each other, or the model
             gives several outputs.
     """
-    OnnxRuntimeInference(spec, data).check_apart("client node", "python")
+    OnnxRuntimeInference(spec, data).check_apart("client: node", "client: python")
     if not NODE.exists():
-        raise FramewattError("client: found no Node.js in this environment; allowed: node in environment: locked")
+        raise FramewattError("client: this environment has no Node.js. Use client: python, or environment: locked.")
     workload = OnnxRuntimeInference(spec, data)
     workload.setup()
     if len(workload.session.get_outputs()) > 1:
         names = ", ".join(one.name for one in workload.session.get_outputs())
-        raise FramewattError(f"client node: found the outputs {names}; allowed: one, or client: python")
+        raise FramewattError(
+            f"client: node takes models with one output, and this one has {names}. Use client: python."
+        )
     facts, levels, answers = workload.facts(), workload.levels(), workload.answers
     with TemporaryDirectory(prefix="framewatt-node-", dir=events.parent) as name:
         folder = Path(name)
@@ -78,17 +80,17 @@ def infer(spec: Spec, data: Arrays, window: Mapping[str, Any], events: Path) -> 
         del workload
         (folder / "task.json").write_text(json.dumps(task))
         run_client(folder / "task.json")
-        found = json.loads((folder / "result").read_text())
-        outputs = np.fromfile(folder / "outputs", "<f4").reshape(len(data.x_test), *found["output_shape"])
+        result = json.loads((folder / "result").read_text())
+        outputs = np.fromfile(folder / "outputs", "<f4").reshape(len(data.x_test), *result["output_shape"])
         stamps = np.fromfile(folder / "stamps", "<i8")
     in_force = {
-        "client": f"node {found['libraries']['node']}",
+        "client": f"node {result['libraries']['node']}",
         # ONNX Runtime for Node.js does not report a session's settings.
         "threads": f"{spec.threads} asked for",
         "graph_optimization": f"{spec.level('graph_optimization')} asked for",
         "integer_nodes": facts["in_force"]["integer_nodes"],
     }
-    facts |= {"in_force": in_force, "libraries": found["libraries"]}
+    facts |= {"in_force": in_force, "libraries": result["libraries"]}
     unread = dict.fromkeys(("threads", "graph_optimization"))
     return Timed(answers.of(outputs), stamps, facts, {"precision": levels["precision"], **unread, "client": "node"})
 
@@ -126,5 +128,6 @@ def run_client(task: Path) -> None:
     )
     if done.returncode:
         lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
-        said = next((line for line in lines if "Error: " in line), lines[-1] if lines else "it said nothing")
-        raise RuntimeError(f"Node.js ended with exit code {done.returncode}: {said}")
+        last = lines[-1] if lines else "no output"
+        message = next((line for line in lines if "Error: " in line), last)
+        raise RuntimeError(f"Node.js ended with exit code {done.returncode}: {message}")

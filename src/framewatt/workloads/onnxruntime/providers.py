@@ -25,7 +25,7 @@ _NEEDS = {
     "cuda": "a GPU with a driver for CUDA 13",
     "tensorrt": "a GPU, and NVIDIA's TensorRT libraries (libnvinfer) where the loader finds them",
 }
-"""Likely missing requirement if a provider is in the build but does not start; its log says more."""
+"""Likely missing requirement if a provider is in the build but does not start; its log has more."""
 
 
 def open_session(
@@ -45,16 +45,16 @@ def open_session(
     provider = PROVIDERS[spec.provider]
     if provider not in ort.get_available_providers():
         raise RuntimeError(
-            f"provider: found {provider} missing from this build of ONNX Runtime; "
-            f"allowed: {', '.join(ort.get_available_providers())}"
+            f"provider: this build of ONNX Runtime has no {provider}. Use one that it has: "
+            f"{', '.join(ort.get_available_providers())}."
         )
     if spec.provider in _NEEDS and hasattr(ort, "preload_dlls"):
         ort.preload_dlls()
     session, whole = _strict_if_possible(spec, path, _options(spec, profile, optimized))
     used = session.get_providers()[0]
     if used != provider:
-        needs = f"; allowed: {_NEEDS[spec.provider]}" if spec.provider in _NEEDS else ""
-        raise RuntimeError(f"provider: found {used} in the place of {provider}{needs}")
+        needs = f" It needs {_NEEDS[spec.provider]}." if spec.provider in _NEEDS else ""
+        raise RuntimeError(f"provider: {provider} did not start, and ONNX Runtime took {used}.{needs}")
     return session, whole
 
 

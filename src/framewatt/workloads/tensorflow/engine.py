@@ -83,7 +83,7 @@ class _TensorFlowModel:
         if self.spec.device == "cpu":
             tf.config.set_visible_devices([], "GPU")
         elif not tf.config.list_physical_devices("GPU"):
-            raise RuntimeError("device: found no GPU that TensorFlow can use; allowed: cpu, or a machine with one")
+            raise RuntimeError("device: TensorFlow can use no GPU here. Use device: cpu, or a machine with a GPU.")
         keras.utils.set_random_seed(self.spec.seed)
         if (level := self.spec.level("tf32")) != "default":
             tf.config.experimental.enable_tensor_float_32_execution(level == EVERYWHERE)

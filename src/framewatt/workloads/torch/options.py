@@ -61,5 +61,7 @@ def layout_of(spec: Spec, input_shape: tuple[int, ...]) -> torch.memory_format:
     if spec.level("layout") == "default":
         return torch.contiguous_format
     if len(input_shape) != 3:
-        raise RuntimeError(f"layout: found channels_last for inputs of shape {input_shape}; allowed: for images")
+        raise RuntimeError(
+            f"layout: channels_last is for images, and inputs have shape {input_shape}. Use layout: default."
+        )
     return torch.channels_last
