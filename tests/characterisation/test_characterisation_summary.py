@@ -76,7 +76,7 @@ def test_right_meters_are_trusted_and_their_numbers_told() -> None:
 def test_square_waves_and_a_closed_gpu_are_reported_and_change_nothing_else(tmp_path: Path) -> None:
     found = found_of({NVML_COUNTER: 1.0, AVERAGE: 1.0}, GPU, square_waves(10.0))
     plain = found_of({NVML_COUNTER: 1.0, AVERAGE: 1.0}, GPU)
-    for one, without in zip(found.found, plain.found, strict=True):
+    for one, without in zip(found.characters, plain.characters, strict=True):
         assert [response.load for response in one.responses] == [ONE_CORE, GPU]
         assert one.load_w == pytest.approx(without.load_w, rel=0.02)
         assert one.lateness.delay.value == pytest.approx(without.lateness.delay.value, abs=0.02)
@@ -86,8 +86,8 @@ def test_square_waves_and_a_closed_gpu_are_reported_and_change_nothing_else(tmp_
             # Simulated power has steps of a millisecond: of a period of 5 ms, two of them are busy.
             assert wave.busy == pytest.approx(0.4 if wave.period_s == 0.005 else 0.5, abs=0.02)
             assert wave.power_w == pytest.approx(60 + wave.busy * 210, rel=0.03)
-    assert not plain.found[0].waves
-    assert plain.found[0].gpu_closed_w is None
+    assert not plain.characters[0].waves
+    assert plain.characters[0].gpu_closed_w is None
     said = "\n".join(lines(found))
     assert re.search(r"busy 50% of every 150 ms: 1\d\d(\.\d)? W shown, 16\d(\.\d)? W expected", said)
     assert re.search(r"idle (59|60)(\.\d+)? W with a process that has the GPU open, [23]\d(\.\d+)? W without", said)
@@ -102,7 +102,7 @@ def test_a_channel_that_does_not_show_the_load_of_the_gpu_has_no_expected_power(
 
 def test_a_sensor_that_observes_part_of_the_time_shows_it_under_square_waves_of_its_period() -> None:
     part_time = replace(INSTANT, updates_s=(0.1, 0.1), lag_s=(0.0, 0.0), average_s=0.025)
-    (one,) = found_of({part_time: 1.0}, GPU, square_waves(10.0)).found
+    (one,) = found_of({part_time: 1.0}, GPU, square_waves(10.0)).characters
     shown = {wave.period_s: wave.power_w for wave in one.waves}
     assert shown[0.02] == pytest.approx(165, rel=0.15)
     # It observes the same quarter of each period: 60 to 270 W, and hardly ever the mean.
@@ -114,7 +114,7 @@ def test_an_exit_code_says_whether_meters_can_be_trusted() -> None:
     assert code == DOUBTED
     assert "energy_j of nvml" in why
     code, why = verdict(found_of({RAPL: 0.0}, ALL_CORES))
-    assert (code, why) == (NONE, "no meter to trust: something speaks against every one that was found")
+    assert (code, why) == (NONE, "no meter to trust: every meter has a problem")
     # A counter that stands still beside a right one is one too many.
     assert len({TRUSTED, DOUBTED, NONE, 1, 2}) == 5
 
@@ -164,7 +164,7 @@ class Burner:
         self.ended = False
         self._late_ns = round(late_s * S)
 
-    def ask(self, begin_ns: int, end_ns: int, period_ns: int) -> None:
+    def send(self, begin_ns: int, end_ns: int, period_ns: int) -> None:
         assert not self.ended
         self.requests.append((begin_ns, end_ns, period_ns))
 
@@ -232,7 +232,7 @@ def test_a_load_that_was_held_up_for_most_of_its_time_is_an_error(clock: Simulat
             begin_ns, end_ns, _ = super().answer()
             return begin_ns, begin_ns + (end_ns - begin_ns) // 3, 0
 
-    with pytest.raises(FramewattError, match=r"found one core for 0\.\d+ s instead of 0\.\d+ s, held up by other work"):
+    with pytest.raises(FramewattError, match=r"load one core ran for 0\.\d+ s instead of 0\.\d+ s: other work delayed"):
         Loads({ONE_CORE: [HeldUp(0.0)]}, {}).run(planned((ONE_CORE,), 1, 0.5))
 
 
@@ -246,7 +246,7 @@ def test_a_process_that_computes_does_so_from_its_begin_to_its_end(
         clock.advance(1e-4)
 
     monkeypatch.setattr(burn, "time", clock)
-    monkeypatch.setattr(burn, "_of_a_core", lambda: work)
+    monkeypatch.setattr(burn, "_make_core_work", lambda: work)
     begin_ns, end_ns = clock.now_ns + S, clock.now_ns + 2 * S
     wave = f"{end_ns + S} {end_ns + 2 * S} {S // 5}"
     monkeypatch.setattr(sys, "stdin", io.StringIO(f"{begin_ns} {end_ns} 0\n{wave}\n"))
@@ -262,7 +262,7 @@ def test_a_process_that_computes_does_so_from_its_begin_to_its_end(
 
 
 def test_a_plan_that_should_have_begun_is_an_error(clock: SimulatedTime) -> None:
-    with pytest.raises(FramewattError, match=r"begin_ns: found an instant 1 s ago; allowed: one that is still to come"):
+    with pytest.raises(FramewattError, match=r"begin_ns is 1 s in the past\. Use a time that is still to come"):
         Loads({}, {}).run(planned((), 1, 0.5), clock.now_ns - S)
 
 

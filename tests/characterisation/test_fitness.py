@@ -65,7 +65,7 @@ def test_an_average_that_documentation_leaves_open_is_settled(seed: int) -> None
     documented = replace(AVERAGE.channel, average_s=0.0, average_most_s=1.0)
     for meter, average_s, most_s in ((AVERAGE, 1.0, 0.0), (INSTANT, 0.0, 0.15)):
         time_ns, value = meter.read(drawn(stretches, 300.0, rng), rng)
-        (found,) = look(Trace((documented,), time_ns, np.zeros(len(time_ns), int), value), stretches).found
+        (found,) = look(Trace((documented,), time_ns, np.zeros(len(time_ns), int), value), stretches).characters
         channel = as_measured(documented, found.update_period, found.resolution, found.lateness)
         assert channel.average_s == pytest.approx(average_s, abs=0.08)
         assert channel.average_most_s <= most_s
@@ -96,7 +96,7 @@ def test_uncertainty_holds_a_lag_that_was_found(average_s: float) -> None:
     documented = replace(late.channel, average_s=0.0, average_most_s=average_s)
     rng, stretches = np.random.default_rng(4), schedule((GPU,))
     time_ns, value = late.read(drawn(stretches, 300.0, rng), rng)
-    (found,) = look(Trace((documented,), time_ns, np.zeros(len(time_ns), int), value), stretches).found
+    (found,) = look(Trace((documented,), time_ns, np.zeros(len(time_ns), int), value), stretches).characters
     assert found.lateness.lag.value == pytest.approx(0.5, abs=0.08)
     covered = dict.fromkeys((documented, found.as_measured), 0)
     for _ in range(40):

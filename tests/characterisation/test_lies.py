@@ -48,7 +48,7 @@ def test_where_nothing_is_to_be_seen_nothing_is_seen() -> None:
     for seed in range(40):
         load = drawn(schedule(), 300.0, np.random.default_rng(1000 + seed), shares=flat)
         found = looked(POWER, seed, load=load)
-        one = found.found[0]
+        one = found.characters[0]
         seen += [response.seen for response in one.responses]
         if not any(response.seen for response in one.responses):
             assert one.lateness.lag.value is one.lateness.average.value is None
@@ -63,10 +63,10 @@ def test_where_nothing_is_to_be_seen_nothing_is_seen() -> None:
 @pytest.mark.parametrize("meter", [RAPL, POWER], ids=["counter", "gauge"])
 def test_a_meter_that_is_stuck_is_told(meter: SimulatedMeter) -> None:
     found = looked(meter, change=lambda t, v: np.full_like(v, v[0]))
-    assert found.found[0].still.startswith("has not moved in 5")
-    assert found.problems[0] == [found.found[0].still]
-    assert found.found[0].shortest_window_s == {}
-    assert found.doubted == [found.found[0].name]
+    assert found.characters[0].still.startswith("has not moved in 5")
+    assert found.problems[0] == [found.characters[0].still]
+    assert found.characters[0].shortest_window_s == {}
+    assert found.doubted == [found.characters[0].name]
 
 
 @pytest.mark.parametrize("meter", [RAPL, POWER], ids=["counter", "gauge"])
@@ -75,35 +75,35 @@ def test_a_meter_that_freezes_is_told(meter: SimulatedMeter, until_s: float) -> 
     def freeze(t: Values, v: Values) -> Values:
         return np.where((t > 20) & (t < until_s), v[np.searchsorted(t, 20)], v)
 
-    still = looked(meter, change=freeze).found[0].still
+    still = looked(meter, change=freeze).characters[0].still
     assert still.startswith("has not moved for ")
     assert still.endswith("to the end") is (until_s > 100)
-    assert looked(meter).found[0].still == ""
+    assert looked(meter).characters[0].still == ""
 
 
 def test_a_gauge_of_whole_watts_that_rests_while_idle_is_not_frozen() -> None:
     coarse = replace(POWER, channel=replace(POWER.channel, resolution=10.0))
-    assert looked(coarse, noise=0.001).found[0].still == ""
+    assert looked(coarse, noise=0.001).characters[0].still == ""
 
 
 def test_ticks_are_a_last_digit_and_no_update_period() -> None:
     ticking = replace(RAPL, channel=replace(RAPL.channel, resolution=360.0))
-    one = looked(ticking).found[0]
+    one = looked(ticking).characters[0]
     assert one.resolution.value == 360.0
     assert one.update_period.value is None
     coarser = replace(RAPL, channel=replace(RAPL.channel, resolution=3600.0))
-    one = looked(coarser).found[0]
+    one = looked(coarser).characters[0]
     assert one.resolution.value is None
     assert "changes, at least 10 are needed" in one.resolution.reason
     assert one.lateness.lag.value is None
 
 
 def test_a_counter_that_wraps_in_the_steps_is_found_as_one_that_does_not() -> None:
-    right = looked(RAPL).found[0]
+    right = looked(RAPL).characters[0]
     wrapping = replace(RAPL, channel=replace(RAPL.channel, wrap=700.0))
     found = looked(wrapping, change=lambda t, v: v % 700.0)
     assert found.problems == ([],)
-    one = found.found[0]
+    one = found.characters[0]
     assert one.resets == 0
     assert one.lateness.delay.value == pytest.approx(right.lateness.delay.value, abs=1e-4)
     assert one.load_w == pytest.approx(right.load_w, rel=1e-6)
@@ -111,7 +111,7 @@ def test_a_counter_that_wraps_in_the_steps_is_found_as_one_that_does_not() -> No
 
 def test_a_reset_is_told() -> None:
     found = looked(RAPL, change=lambda t, v: np.where(t > 30, v - v[np.searchsorted(t, 30)], v))
-    assert found.found[0].resets == 1
+    assert found.characters[0].resets == 1
     assert found.problems[0] == ["went back or jumped 1 times by other than a wrap"]
 
 
@@ -121,9 +121,9 @@ def test_readings_that_cannot_be_are_told_and_left_out() -> None:
 
     limited = replace(POWER, channel=replace(POWER.channel, max_power_w=2000.0))
     found = looked(limited, change=glitch)
-    assert found.found[0].absurd >= 2
+    assert found.characters[0].absurd >= 2
     assert "that no such domain can have" in found.problems[0][0]
-    assert found.found[0].load_w == pytest.approx(0.9 * 300, rel=0.02)
+    assert found.characters[0].load_w == pytest.approx(0.9 * 300, rel=0.02)
 
 
 def test_failed_reads_are_told() -> None:
@@ -131,7 +131,7 @@ def test_failed_reads_are_told() -> None:
     assert found.problems[0][0].endswith("reads failed")
     nothing = looked(POWER, change=lambda t, v: np.full_like(v, np.nan))
     assert nothing.problems == (["not one reading was good"],)
-    assert nothing.found[0].load_w is None
+    assert nothing.characters[0].load_w is None
 
 
 def test_a_neighbour_in_one_step_moves_little() -> None:
@@ -141,7 +141,7 @@ def test_a_neighbour_in_one_step_moves_little() -> None:
         fifth = schedule()[5].start_ns * 1e-9
         power = load.power_w.copy()
         power[round((fifth + 0.5) / STEP_S) : round((fifth + 2.5) / STEP_S)] += 0.4 * 300
-        late = looked(POWER, seed, load=Load(power, load.window_s)).found[0].lateness
+        late = looked(POWER, seed, load=Load(power, load.window_s)).characters[0].lateness
         assert late.delay.value == pytest.approx(0.01, abs=max(2.5 * late.delay.uncertainty, 0.02))
         assert late.delay.uncertainty < 0.1
 
@@ -155,7 +155,7 @@ def test_a_clock_that_is_raised_slowly_is_no_lag_of_the_meter() -> None:
                 first = round(stretch.start_ns * 1e-9 / STEP_S)
                 ramp = np.linspace(0, 1, 800)
                 power[first : first + 800] = power[first - 1] + ramp * (power[first + 900] - power[first - 1])
-        found = looked(POWER, seed, load=Load(power, load.window_s)).found[0]
+        found = looked(POWER, seed, load=Load(power, load.window_s)).characters[0]
         late = found.lateness
         assert "power rises" in late.note
         assert "the load itself ramps" in late.note
@@ -175,7 +175,7 @@ def test_a_gpu_that_warms_and_keeps_its_clocks_for_a_while_misleads_little(step_
                 load.power_w[first:last] -= 56 * (1 - np.exp(-np.arange(last - first) * STEP_S / 3))
                 load.power_w[last : last + round(2.5 / STEP_S)] += 55
         time_ns, value = meter.read(load, rng)
-        (found,) = look(Trace((meter.channel,), time_ns, np.zeros(len(time_ns), int), value), stretches).found
+        (found,) = look(Trace((meter.channel,), time_ns, np.zeros(len(time_ns), int), value), stretches).characters
         assert found.lateness.average.value == pytest.approx(average_s, abs=0.08)
         assert found.lateness.lag.value == pytest.approx(0.01, abs=0.06)
         # Where falling power was seen to be slower, windows stay as wide as the documentation makes them.
@@ -185,12 +185,12 @@ def test_a_gpu_that_warms_and_keeps_its_clocks_for_a_while_misleads_little(step_
 
 
 def test_a_meter_whose_clock_is_ahead_has_a_negative_lag() -> None:
-    late = looked(replace(POWER, lag_s=(-0.3, -0.3))).found[0].lateness
+    late = looked(replace(POWER, lag_s=(-0.3, -0.3))).characters[0].lateness
     assert late.delay.value == pytest.approx(-0.3, abs=2 * late.delay.uncertainty)
 
 
 def test_a_meter_slower_than_the_steps_says_so() -> None:
-    late = looked(replace(POWER, updates_s=(2.4, 2.6))).found[0].lateness
+    late = looked(replace(POWER, updates_s=(2.4, 2.6))).characters[0].lateness
     assert late.lag.value is None
     assert "too rarely for steps of" in late.lag.reason
 

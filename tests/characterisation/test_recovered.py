@@ -57,7 +57,7 @@ def characterised(meter: SimulatedMeter, seed: int, noise: float = 0.02) -> Char
     stretches = schedule((ONE_CORE, GPU if meter.channel.domain == "gpu:0" else ALL_CORES))
     time_ns, value = meter.read(drawn(stretches, meter.most_w, rng, noise), rng)
     trace = Trace((meter.channel,), time_ns, np.zeros(len(time_ns), np.int64), value)
-    return look(trace, stretches).found[0]
+    return look(trace, stretches).characters[0]
 
 
 @pytest.mark.parametrize("name", TRUTHS)

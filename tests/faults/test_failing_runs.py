@@ -123,8 +123,8 @@ def test_a_meter_that_is_not_there_stops_the_study_before_anything_is_trained(ch
     checkout.write_study("unmetered", factors=factors, **{**QUICK, "instruments": {"meters": ["nvml"]}})
     answer = checkout.snakemake(frames_of("unmetered"), config="study=unmetered")
     assert answer.code != 0
-    (line,) = [line for line in answer.text.splitlines() if "which this machine lacks" in line]
-    assert line.startswith("framewatt: instruments.meters: found nvml, which this machine lacks: ")
+    (line,) = [line for line in answer.text.splitlines() if "cannot be read here" in line]
+    assert line.startswith("framewatt: instruments.meters: nvml cannot be read here: ")
     assert not list(checkout.root.glob("results/unmetered/measure/*"))
 
 

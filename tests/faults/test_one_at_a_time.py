@@ -121,7 +121,7 @@ def test_who_may_not_wait_ends_with_one_line_and_what_measures_nothing_waits_for
         derived = checkout.snakemake("results/a/aggregate/runs.parquet", config="study=a wait=False")
     assert refused.code != 0
     (line,) = refused.lines("framewatt: ")
-    assert line.startswith("framewatt: found that this machine measures study another (process ")
+    assert line.startswith("framewatt: this machine measures study another (process ")
     assert not [word for word in ("Traceback", "Error") if word in refused.text]
     assert derived.code == 0, derived.text
     assert sorted(checkout.root.glob("results/a/*/**/*.json")) == before

@@ -99,7 +99,7 @@ def test_the_second_waits_and_says_for_whom(start) -> None:
 def test_who_must_not_wait_ends_with_one_line(start) -> None:
     first = start("demo")
     said(first)
-    with pytest.raises(FramewattError, match=rf"measures study demo \(process {first.pid}, since .*; mend: "):
+    with pytest.raises(FramewattError, match=rf"measures study demo \(process {first.pid}, since .*Start again "):
         machine_lock("mine", wait=False).__enter__()
 
 
@@ -162,7 +162,7 @@ def test_two_users_take_turns() -> None:
         )
     assert answers[0] == "holds\n"
     # Whoever comes between the other's lock and its name does not learn the name.
-    assert re.fullmatch(r"waiting for (study 1200[12]|a study that has not said its name).*\nholds\n", answers[1])
+    assert re.fullmatch(r"waiting for (study 1200[12]|a study without a name).*\nholds\n", answers[1])
 
 
 def test_a_child_that_is_left_behind_keeps_the_machine_until_it_ends(start, tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_a_child_that_is_left_behind_keeps_the_machine_until_it_ends(start, tmp_
     left = int(note.read_text())
     line = said(second)
     assert f"process {first.pid}, since" in line
-    assert f"whose process {left} is left and may be ended" in line
+    assert f"it has ended, but left process {left}, which you may end" in line
     os.kill(left, signal.SIGKILL)
     assert said(second) == "holds\n"
 
@@ -199,7 +199,7 @@ def test_a_trap_under_the_locks_name_is_refused_and_nothing_written(folder: Path
     victim = folder / "victim"
     victim.write_text("precious")
     trap(folder / MEASUREMENT, victim)
-    with pytest.raises(FramewattError, match=f"{MEASUREMENT}: found .*{why}.*; mend, as its owner: rm "):
+    with pytest.raises(FramewattError, match=f"{MEASUREMENT} cannot be .*{why}.*Run rm "):
         machine_lock("demo").__enter__()
     assert victim.read_text() == "precious"
 
@@ -220,7 +220,7 @@ def test_what_others_wrote_into_the_lock_is_not_shown_unchecked(folder: Path, to
     with machine_lock("demo") as held:
         os.ftruncate(held.files[0], 0)
         os.pwrite(held.files[0], told.encode(), 0)
-        with pytest.raises(FramewattError, match="measures a study that has not said its name;"):
+        with pytest.raises(FramewattError, match="measures a study without a name,"):
             machine_lock("mine", wait=False).__enter__()
 
 
@@ -260,7 +260,7 @@ def test_a_machine_without_a_folder_for_all_is_an_error(tmp_path: Path, monkeypa
     tmp_path.chmod(0o755)
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setattr(lock, "FOLDERS", (tmp_path,))
-    with pytest.raises(FramewattError, match="no folder for the lock of this machine; allowed: one of "):
+    with pytest.raises(FramewattError, match="no folder for the lock of this machine: every user must "):
         machine_lock("demo").__enter__()
 
 

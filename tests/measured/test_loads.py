@@ -24,6 +24,6 @@ def test_loads_burn_when_they_are_to_and_no_longer() -> None:
     assert all(stretch.duration_s == pytest.approx(0.5, abs=0.35) for stretch in stretches)
     with (
         loads([ALL_CORES]) as load,
-        pytest.raises(FramewattError, match=r"begin_ns: found an instant .* s ago; allowed"),
+        pytest.raises(FramewattError, match=r"begin_ns is .* s in the past"),
     ):
         load.run(plan, time.monotonic_ns() - 10**9)

@@ -63,8 +63,11 @@ def test_a_value_that_is_none_is_a_failed_read(clocks: dict[str, int], tmp_path:
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (["yesterday,1"], r"found time 'yesterday'; allowed: seconds since 1970, or ISO 8601"),
-        (["1767225602,1", "1767225601,1"], r"found time 1767225601 after a later one; allowed: times that ascend"),
+        (["yesterday,1"], r"'yesterday' is not a time\. Use seconds since 1970, or ISO 8601"),
+        (
+            ["1767225602,1", "1767225601,1"],
+            r"the time 1767225601 is after a later time\. Use a log with ascending times",
+        ),
     ],
 )
 def test_times_that_make_no_sense_are_errors(
@@ -78,9 +81,9 @@ def test_times_that_make_no_sense_are_errors(
 
 def test_what_is_missing_is_told_by_its_key(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
-    assert External(Log(path)).available()[1].startswith("instruments.external.path: found ")
+    assert External(Log(path)).available()[1].startswith("instruments.external.path: ")
     path.write_text("when,watts\n")
     assert External(Log(path)).available() == (
         False,
-        f"instruments.external.time_column: found 'time'; allowed: a column of {path}: when, watts",
+        f"instruments.external.time_column: 'time' is not a column of {path}. Use one of: when, watts.",
     )

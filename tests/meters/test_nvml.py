@@ -161,7 +161,7 @@ def test_a_gpu_that_tells_nothing_is_an_error(nvml: FakeNvml) -> None:
         "nvmlDeviceGetHandleByIndex",
         "nvmlDeviceGetUUID",
     }
-    with pytest.raises(FramewattError, match="found no quantity that a visible GPU tells"):
+    with pytest.raises(FramewattError, match="no visible GPU reports any quantity"):
         Nvml(library=nvml).open()
 
 
@@ -186,5 +186,5 @@ def test_a_forbidden_gpu_that_no_run_may_use_is_none_of_its_business(
 def test_a_forbidden_gpu_that_the_run_is_given_is_told(nvml: FakeNvml, monkeypatch: pytest.MonkeyPatch) -> None:
     nvml.forbidden = {0}
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
-    with pytest.raises(FramewattError, match="of 0 it tells nothing"):
+    with pytest.raises(FramewattError, match="names GPU 0, and the driver reports nothing"):
         Nvml(library=nvml).open()

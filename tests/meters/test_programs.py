@@ -111,7 +111,7 @@ def test_a_perf_that_refuses_is_an_error_in_its_own_words(tmp_path: Path, monkey
     (tmp_path / "energy-pkg").touch()
     (tmp_path / "paranoid").write_text("0\n")
     meter = Perf(events=tmp_path, paranoid=tmp_path / "paranoid")
-    with pytest.raises(FramewattError, match="meter perf: found 'event syntax error: no such thing' from perf stat"):
+    with pytest.raises(FramewattError, match="meter perf: perf stat printed 'event syntax error: no such thing'"):
         meter.open()
 
 
@@ -192,4 +192,4 @@ def test_nvidia_smi_reads_only_the_gpus_that_the_run_may_use(
 
 def test_a_driver_that_does_not_answer_is_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program(tmp_path, "nvidia-smi", "echo 'NVIDIA-SMI has failed'; exit 9", monkeypatch)
-    assert NvidiaSmi().available() == (False, "nvidia-smi says: NVIDIA-SMI has failed")
+    assert NvidiaSmi().available() == (False, "nvidia-smi failed (NVIDIA-SMI has failed). Check NVIDIA's driver.")

@@ -54,7 +54,7 @@ def test_negative_and_none_are_failed_reads(results: list[tuple], bad: list | No
 
 def test_where_it_has_no_number_at_all_it_is_an_error(results: list[tuple]) -> None:
     results += [(None, None)]
-    with pytest.raises(FramewattError, match="meter pyrapl: found no number in its result"):
+    with pytest.raises(FramewattError, match="meter pyrapl: its result has no number"):
         PyRapl().open()
 
 

@@ -63,7 +63,7 @@ def test_a_trace_comes_back_whatever_is_read_at_once(tmp_path: Path, monkeypatch
 def long_traces(monkeypatch) -> None:
     """Traces are long from a thousand readings on, and more than one channel's are not kept."""
     monkeypatch.setattr(trace_file, "_FEW_ROWS", 1000)
-    monkeypatch.setattr(trace_file, "_KEPT_B", 1)
+    monkeypatch.setattr(trace_file, "_CACHE_B", 1)
 
 
 @pytest.mark.parametrize(("group", "rows"), [(7, 1000), (1500, 1), (1 << 20, 1000)])
@@ -98,7 +98,7 @@ def test_a_long_trace_that_is_cut_off_meanwhile_is_told_so(tmp_path: Path) -> No
     write_trace(path, one_behind_the_other())
     found = open_trace(path)
     os.truncate(path, 100)
-    with pytest.raises(FramewattError, match=r"power\.parquet: found no power trace: "):
+    with pytest.raises(FramewattError, match=r"power\.parquet is not a power trace: "):
         found.read_channel(0)
 
 
@@ -106,10 +106,10 @@ def test_a_long_trace_that_is_cut_off_meanwhile_is_told_so(tmp_path: Path) -> No
 def test_a_long_trace_that_has_other_readings_meanwhile_is_told_so(tmp_path: Path, monkeypatch) -> None:
     write_trace(tmp_path / "power.parquet", one_behind_the_other())
     found = open_trace(tmp_path / "power.parquet")
-    monkeypatch.setattr(trace_file._Numbers, "of", lambda self, batch: np.zeros(len(batch), np.int32))
+    monkeypatch.setattr(trace_file._Numbers, "number_rows", lambda self, batch: np.zeros(len(batch), np.int32))
     with pytest.raises(FramewattError, match="0 readings of a channel that had 1000 when it was opened"):
         found.read_channel(1)
-    with pytest.raises(FramewattError, match=r"power\.parquet: found no power trace: "):
+    with pytest.raises(FramewattError, match=r"power\.parquet is not a power trace: "):
         found.read_channel(0)
 
 

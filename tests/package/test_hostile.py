@@ -156,4 +156,4 @@ def test_a_record_with_an_unknown_schema_is_refused(folder: Path) -> None:
 def test_a_trace_that_is_none_is_refused(folder: Path) -> None:
     (run_folder(folder) / "power.parquet").write_bytes(pickle.dumps({"not": "a trace"}))
     mend_manifests(folder)
-    assert any("power.parquet: found no power trace" in problem for problem in problems_of(folder))
+    assert any("power.parquet is not a power trace" in problem for problem in problems_of(folder))

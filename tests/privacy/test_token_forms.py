@@ -3,7 +3,7 @@
 import pytest
 from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
 
-from framewatt.privacy.forms import TOKEN_FORMS, of_the_library
+from framewatt.privacy.forms import TOKEN_FORMS, library_forms
 from framewatt.privacy.secrets import Secrets
 
 LEFT_OUT = {
@@ -46,11 +46,11 @@ SAMPLES = {
 }
 
 
-def test_they_are_those_of_the_library() -> None:
+def test_they_are_those_library_forms() -> None:
     detectors = {kind.__name__: kind for kind in get_mapping_from_secret_type_to_class().values()}
     used = {name: kind for name, kind in detectors.items() if hasattr(kind, "denylist") and name not in LEFT_OUT}
     forms = {form.pattern for kind in used.values() for form in kind.denylist} - {BY_THE_NAME_OF_A_FIELD}
-    assert forms == set(of_the_library())
+    assert forms == set(library_forms())
 
 
 def test_private_keys_are_found_as_by_the_library() -> None:
@@ -59,7 +59,7 @@ def test_private_keys_are_found_as_by_the_library() -> None:
         assert Secrets({}).find(f"-----{form.pattern}-----".encode()) == ["<token: private key>"], form.pattern
 
 
-@pytest.mark.parametrize("whose", sorted({form.whose for form in TOKEN_FORMS} - {"private key"}))
+@pytest.mark.parametrize("whose", sorted({form.service for form in TOKEN_FORMS} - {"private key"}))
 def test_one_of_each_is_found(whose: str) -> None:
     assert Secrets({}).redact(f"found {SAMPLES[whose]} here") == f"found <token: {whose}> here"
     assert Secrets({}).redact(f"key={SAMPLES[whose]}, x") == f"key=<token: {whose}>, x"

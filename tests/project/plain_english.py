@@ -79,6 +79,9 @@ _MESSAGE = [(re.compile(pattern), instead) for pattern, instead in MESSAGE]
 TWO_SENTENCES = re.compile(r"""[^\s.][.?!]['")\]]*\s+['"`(<\[]*(?:[A-Z{]|\d|--|\w+\.\w)""")
 """An end of a sentence, and a second one after it."""
 
+PREFIX = re.compile(r"(?:(?:\w+ )?[\w.{}-]+: )*\{\}\.?")
+"""A place in front of a message that another function writes, as `{path}: {problem}`."""
+
 TRIED = re.compile(r"\b(?:was|were|been) (?:not |never )*(?:again )?tried\b|\(not tried\)|\bWhat was tried\b")
 """What a log of attempts says; it belongs in docs/development/."""
 
@@ -226,7 +229,7 @@ def matches_in_code(path: str, source: str, errors: frozenset[str]) -> Iterator[
         if " " in text:
             yield from matches_in_prose(path, text, line, message=True)
     for text, line in code.messages:
-        if re.search(r"\w", text) and not TWO_SENTENCES.search(text):
+        if not TWO_SENTENCES.search(text) and not PREFIX.fullmatch(text):
             yield Match(path, line, "errors", text[:60], "a second sentence that says what to do")
     yield from _matches_in_comments(path, source)
 

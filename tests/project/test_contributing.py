@@ -9,7 +9,7 @@ from checkout import ROOT
 def test_the_map_has_every_package_in_the_order_that_lint_holds() -> None:
     (contract,) = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     page = (ROOT / "CONTRIBUTING.md").read_text()
-    table = page[page.index("| package | holds |") :]
+    table = page[page.index("| package | contains |") :]
     assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == contract["layers"][::-1]
 
 

@@ -77,6 +77,8 @@ def test_the_old_form_of_errors_is_found(message: str, matches: list[str]) -> No
         ("f'{path} was changed (checksum differs). Delete both and run again.'", True),
         ("f'{path}: {problem}. {repair}'", True),
         ("f'{where}'", True),
+        ("f'meter {name}: {why}'", True),
+        ("f'could not start {name}: {why}'", False),
         ("f'{path}: no such file'", False),
         ("f'{path} has 0.5 rows'", False),
     ],

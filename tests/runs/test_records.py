@@ -118,7 +118,7 @@ def test_a_trace_comes_back_with_its_channels(tmp_path: Path) -> None:
 
 def test_a_file_that_is_no_trace_is_named(tmp_path: Path) -> None:
     (tmp_path / "power.parquet").write_text("joules")
-    with pytest.raises(FramewattError, match=r"power.parquet: found no power trace"):
+    with pytest.raises(FramewattError, match=r"power.parquet is not a power trace"):
         open_trace(tmp_path / "power.parquet")
 
 
@@ -155,11 +155,11 @@ CHANNEL = Channel("rapl", "cpu:package-0", "energy_j", COUNTER, 0.001)
         ({"monotonic_ns": [1, None, 2]}, "readings without a time"),
         ({"domain": pa.array(["cpu:dram-0"] * 3).dictionary_encode()}, "of a channel that it does not describe"),
         ({"channels": {}}, "its channels are no list"),
-        ({"channels": [7]}, "a channel of other fields than a channel has"),
-        ({"channels": [{**CHANNEL.to_dict(), "update_period_s": "1"}]}, "a channel whose update_period_s is '1'"),
-        ({"channels": [{**CHANNEL.to_dict(), "wrap": -1.0}]}, "a channel whose wrap is -1.0"),
-        ({"channels": [{**CHANNEL.to_dict(), "estimated": 0}]}, "a channel whose estimated is 0"),
-        ({"channels": [{**CHANNEL.to_dict(), "kind": "meter"}]}, "a channel of the kind 'meter'"),
+        ({"channels": [7]}, "a channel has unknown fields, or lacks some"),
+        ({"channels": [{**CHANNEL.to_dict(), "update_period_s": "1"}]}, "a channel has '1' as its update_period_s"),
+        ({"channels": [{**CHANNEL.to_dict(), "wrap": -1.0}]}, "a channel has -1.0 as its wrap"),
+        ({"channels": [{**CHANNEL.to_dict(), "estimated": 0}]}, "a channel has 0 as its estimated"),
+        ({"channels": [{**CHANNEL.to_dict(), "kind": "meter"}]}, "a channel has 'meter' as its kind"),
         ({"channels": [CHANNEL.to_dict()] * 2}, "a channel is described twice"),
     ],
 )

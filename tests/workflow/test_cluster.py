@@ -196,9 +196,9 @@ def test_a_job_on_another_node_than_planned_measures_nothing(monkeypatch: pytest
     monkeypatch.setenv(node._SLURMS, "beta")
     node.check_node(None)
     node.check_node("b")
-    with pytest.raises(FramewattError, match="node a: found that this job runs on beta; allowed: alpha"):
+    with pytest.raises(FramewattError, match="node a: this job runs on beta, but its block is planned on alpha"):
         node.check_node("a")
-    with pytest.raises(FramewattError, match="node c: found no name for it"):
+    with pytest.raises(FramewattError, match="node c has no name"):
         node.check_node("c")
     monkeypatch.delenv(node._SLURMS)
     monkeypatch.setattr(node.socket, "gethostname", lambda: "alpha.cluster.example")

@@ -42,7 +42,7 @@ class _Endings:
 
     @property
     def requested(self) -> bool:
-        """Whether its end was requested."""
+        """Return whether its end was requested."""
         return self._requested_s > 0
 
     def hear(self, number: int, _frame: FrameType | None) -> None:

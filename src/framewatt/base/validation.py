@@ -99,7 +99,7 @@ def _error_in_mapping(error: ValidationError) -> ValidationError | None:
 
 
 def _allowed(schema: Mapping[str, Any]) -> str:
-    """The values that a schema allows, in words."""
+    """Return the values that a schema allows, in words."""
     if "anyOf" in schema:
         return " or ".join(_allowed(option) for option in schema["anyOf"])
     if "const" in schema:

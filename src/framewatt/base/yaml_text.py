@@ -23,7 +23,7 @@ _DEEPEST = 60
 
 
 def parse_yaml(text: str) -> Any:
-    """The content of a YAML text.
+    """Return the content of a YAML text.
 
     Raises:
         FramewattError: it is not YAML, too large, too deep, or holds NaN or an infinity; the message names no file yet.

@@ -22,13 +22,13 @@ _SAME = 1e-4
 
 @dataclass(frozen=True)
 class Agreement:
-    """Two accounts of one domain over the schedule up to its first square wave.
+    """Two accounts of a domain over the schedule up to its first square wave.
 
     Attributes:
         domain: the domain.
         account: the better of the two, instrument and quantity.
-        other: the other one.
-        ratio: energy of the other over that of the account, or None.
+        other: the other account, instrument and quantity.
+        ratio: energy of `other` over energy of `account`, or None.
         uncertainty: standard uncertainty of the ratio, or None.
         by_load: the same ratio over the settled time of each load, free of effects at edges.
         reason: why there is no ratio; empty where there is one.
@@ -44,18 +44,18 @@ class Agreement:
 
     @property
     def parts(self) -> bool:
-        """Whether the two differ by more than is allowed and by more than their uncertainty explains."""
+        """Return whether the two differ by more than is allowed and by more than their uncertainty explains."""
         if self.ratio is None or self.uncertainty is None:
             return False
         return abs(self.ratio - 1) > max(LARGEST_DEVIATION, 2 * self.uncertainty)
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-ready values."""
+        """Return JSON-ready values."""
         return asdict(self)
 
 
 def agreements(trace: Readings, stretches: Sequence[Stretch]) -> list[Agreement]:
-    """Compares every further account of a domain with its best one, computed as for windows.
+    """Compare every further account of a domain with its best account, computed as for windows.
 
     Args:
         trace: readings that span the schedule.
@@ -64,29 +64,29 @@ def agreements(trace: Readings, stretches: Sequence[Stretch]) -> list[Agreement]
     before_waves = list(itertools.takewhile(lambda stretch: period_of(stretch.load) is None, stretches))
     whole = (before_waves[0].start_ns, before_waves[-1].end_ns)
     spans = [_settled(stretch) for stretch in stretches]
-    found = []
+    compared = []
     for domain, indices in energy_accounts(trace.channels).items():
         # A domain with one account has nothing to compare.
-        compared = indices if len(indices) > 1 else []
+        needed = indices if len(indices) > 1 else []
         energies = {
-            index: energies_of(trace.channels[index], *trace.read_channel(index), [whole, *spans]) for index in compared
+            index: energies_of(trace.channels[index], *trace.read_channel(index), [whole, *spans]) for index in needed
         }
         for other in indices[1:]:
             names = [f"{trace.channels[i].quantity} of {trace.channels[i].instrument}" for i in (indices[0], other)]
             (best, *parts), (second, *others) = energies[indices[0]], energies[other]
             ratio, uncertainty, reason = _ratio(best, second)
             by_load = _by_load(stretches, parts, others) if ratio is not None else {}
-            found.append(Agreement(domain, names[0], names[1], ratio, uncertainty, by_load, reason))
-    return found
+            compared.append(Agreement(domain, names[0], names[1], ratio, uncertainty, by_load, reason))
+    return compared
 
 
 def mirrors(pairs: Sequence[tuple[Channel, Series]]) -> list[tuple[str, str]]:
-    """Domains of one instrument whose counters grew alike: one counter, shown twice.
+    """Return the pairs of domains of an instrument with counters that grew alike: one counter, shown twice.
 
     Args:
         pairs: channels and their readings.
     """
-    gained = [(channel, float(one.value[-1])) for channel, one in pairs if one.counter and len(one.value)]
+    gained = [(channel, float(series.value[-1])) for channel, series in pairs if series.counter and len(series.value)]
     return [
         (a.domain, b.domain)
         for (a, joules), (b, other) in itertools.combinations(gained, 2)
@@ -98,17 +98,17 @@ def mirrors(pairs: Sequence[tuple[Channel, Series]]) -> list[tuple[str, str]]:
 
 
 def _ratio(best: WindowEnergy, other: WindowEnergy) -> tuple[float | None, float | None, str]:
-    """Ratio of two energies, with its uncertainty (relative uncertainties add in quadrature), or why there is none."""
+    """Return the ratio of two energies and its uncertainty (relative ones add in quadrature), or why there is none."""
     reasons = [*best.reasons, *other.reasons]
     if reasons or not best.energy_j or not other.energy_j:
-        return None, None, "; ".join(reasons) or "one of them tells no energy"
+        return None, None, "; ".join(reasons) or "one of them shows no energy"
     ratio = other.energy_j / best.energy_j
     relative = math.hypot(*((energy.uncertainty_j or 0.0) / (energy.energy_j or 1.0) for energy in (best, other)))
     return ratio, ratio * relative, ""
 
 
 def _settled(stretch: Stretch) -> tuple[int, int]:
-    """The part of a stretch in which power is steady even for a slow meter."""
+    """Return the part of a stretch in which power is steady even for a slow meter."""
     width_ns = stretch.end_ns - stretch.start_ns
     return stretch.start_ns + width_ns * 5 // 10, stretch.start_ns + width_ns * 9 // 10
 
@@ -116,8 +116,8 @@ def _settled(stretch: Stretch) -> tuple[int, int]:
 def _by_load(
     stretches: Sequence[Stretch], best: Sequence[WindowEnergy], other: Sequence[WindowEnergy]
 ) -> dict[str, float]:
-    """Ratio over all stretches of each load together, where both accounts are valid."""
-    found = {}
+    """Return the ratio over all stretches of each load together, where both accounts are valid."""
+    ratios = {}
     for load in dict.fromkeys((IDLE, *(stretch.load for stretch in stretches))):
         sums = (
             np.array(
@@ -131,5 +131,5 @@ def _by_load(
             .sum(0)
         )
         if sums[0] > 0:
-            found[load] = float(sums[1] / sums[0])
-    return found
+            ratios[load] = float(sums[1] / sums[0])
+    return ratios

@@ -1,8 +1,8 @@
 """A load: a process that computes between given times. `python -m framewatt.characterisation.burn cpu|gpu`.
 
-It prints `ready` (or why it cannot run), and then reads one line per stretch: begin and end in CLOCK_MONOTONIC
+It prints `ready` (or why it cannot run), and then reads one line per stretch: start and end in CLOCK_MONOTONIC
 nanoseconds, and the period of a square wave in nanoseconds (0: it computes all the time). It answers with the actual
-begin and end, and for how many nanoseconds it computed. It ends when its standard input closes.
+start and end, and for how many nanoseconds it computed. It ends when its standard input closes.
 
 It runs in interpreters that have a framework but none of framewatt's dependencies, so it imports only that.
 """
@@ -17,7 +17,7 @@ _GPU_SIDE = 4096
 
 
 def main(what: str, processor: str = "") -> None:
-    """Compute when told.
+    """Compute in the stretches that standard input names.
 
     Args:
         what: `cpu`, or `gpu` for all visible GPUs.
@@ -26,7 +26,7 @@ def main(what: str, processor: str = "") -> None:
     if processor:
         os.sched_setaffinity(0, {int(processor)})
     try:
-        work = _of_gpus() if what == "gpu" else _of_a_core()
+        work = _make_gpu_work() if what == "gpu" else _make_core_work()
         work()  # libraries load and clocks of a GPU start before anything is measured
     except Exception as error:
         print(f"cannot: {type(error).__name__}: {error}".splitlines()[0], flush=True)
@@ -34,7 +34,7 @@ def main(what: str, processor: str = "") -> None:
     print("ready", flush=True)
     for begin_ns, end_ns, period_ns in _requests():
         time.sleep(max(begin_ns - time.monotonic_ns(), 0) * 1e-9)
-        began_ns, worked_ns = time.monotonic_ns(), 0
+        started_ns, worked_ns = time.monotonic_ns(), 0
         while (now_ns := time.monotonic_ns()) < end_ns:
             at_ns = (now_ns - begin_ns) % period_ns if period_ns else 0
             if 2 * at_ns >= period_ns > 0:
@@ -42,7 +42,7 @@ def main(what: str, processor: str = "") -> None:
             else:
                 work()
                 worked_ns += time.monotonic_ns() - now_ns
-        print(began_ns, time.monotonic_ns(), worked_ns, flush=True)
+        print(started_ns, time.monotonic_ns(), worked_ns, flush=True)
 
 
 def _requests() -> Iterator[tuple[int, int, int]]:
@@ -51,30 +51,30 @@ def _requests() -> Iterator[tuple[int, int, int]]:
         yield int(begin), int(end), int(period)
 
 
-def _of_a_core() -> Callable[[], object]:
-    """Tenths of a millisecond of multiplications, in one thread."""
+def _make_core_work() -> Callable[[], object]:
+    """Return a function that multiplies matrices for some tenths of a millisecond, in one thread."""
     import numpy as np
 
-    one = np.random.default_rng(1).random((_SIDE, _SIDE))
-    return lambda: one @ one
+    matrix = np.random.default_rng(1).random((_SIDE, _SIDE))
+    return lambda: matrix @ matrix
 
 
-def _of_gpus() -> Callable[[], object]:
-    """One multiplication on every visible GPU, a fraction of a millisecond on a large one.
+def _make_gpu_work() -> Callable[[], object]:
+    """Return a function that multiplies matrices on every visible GPU, for a fraction of a millisecond on a large GPU.
 
     Raises:
-        RuntimeError: there is none, or PyTorch does not see it.
+        RuntimeError: there is no GPU, or PyTorch does not see it.
     """
     import torch
 
     if not torch.cuda.is_available():
         raise RuntimeError("PyTorch sees no CUDA device")
     devices = [torch.device("cuda", index) for index in range(torch.cuda.device_count())]
-    ones = [torch.rand(_GPU_SIDE, _GPU_SIDE, device=device, dtype=torch.float16) for device in devices]
+    matrices = [torch.rand(_GPU_SIDE, _GPU_SIDE, device=device, dtype=torch.float16) for device in devices]
 
     def work() -> None:
-        for one in ones:
-            torch.matmul(one, one)
+        for matrix in matrices:
+            torch.matmul(matrix, matrix)
         for device in devices:
             torch.cuda.synchronize(device)
 

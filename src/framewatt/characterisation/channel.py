@@ -32,12 +32,12 @@ _OF_AN_UPDATE = 0.3
 
 
 def as_measured(channel: Channel, update: Measured, digit: Measured, late: Lateness) -> Channel:
-    """The channel with measured properties, where they are known well or are worse than documented.
+    """Return the channel with measured properties, where they are known well or are worse than documented.
 
     A characterisation may be wrong itself, and must not understate uncertainty. So an upper bound does not replace a
-    period, and a last digit only becomes coarser. An averaging span that the documentation leaves open is taken if it
-    is known to 0.05 s or a tenth. If the documentation has none, a measured span only increases uncertainty, as a lag
-    does.
+    period, and a last digit only becomes coarser. A measured averaging span is used where the documentation leaves it
+    open, if it is known to 0.05 s or a tenth. If the documentation has none, a measured span only increases
+    uncertainty, as a lag does.
 
     Args:
         channel: as documented.
@@ -45,21 +45,21 @@ def as_measured(channel: Channel, update: Measured, digit: Measured, late: Laten
         digit: measured last digit.
         late: measured lag and averaging span.
     """
-    found = replace(
+    measured = replace(
         channel,
         update_period_s=float(update.value or 0.0) if update.within(_SOUND_SHARE) else channel.update_period_s,
         resolution=max(channel.resolution, digit.value or 0.0),
     )
     if late.note:
-        return found
+        return measured
     if channel.kind == COUNTER:
-        return replace(found, late_s=_longest_lag_s(found, late.delay))
-    averaged = _with_average(found, late.average)
+        return replace(measured, late_s=_longest_lag_s(measured, late.delay))
+    averaged = _with_average(measured, late.average)
     return _with_lag(averaged, late.lag if averaged.average_s or averaged.average_most_s else late.delay)
 
 
 def _with_average(channel: Channel, average: Measured) -> Channel:
-    """A gauge with the measured averaging span, if that is known well enough."""
+    """Return a gauge with the measured averaging span, if that is known well enough."""
     if average.value is None or average.uncertainty is None or not average.within(_SOUND_SHARE, _SOUND_S):
         return channel
     least_s, most_s = (average.value + sign * 2 * average.uncertainty for sign in (-1, 1))
@@ -74,17 +74,17 @@ def _with_average(channel: Channel, average: Measured) -> Channel:
 
 
 def _with_lag(channel: Channel, lag: Measured) -> Channel:
-    """A gauge whose uncertainty includes its lag: at an edge, a delay costs as much as a mean over twice its time."""
+    """Return a gauge with its lag in its uncertainty: a delay counts at an edge like a mean over twice the time."""
     return replace(channel, average_most_s=max(channel.average_most_s, 2 * _longest_lag_s(channel, lag)))
 
 
 def _longest_lag_s(channel: Channel, lag: Measured) -> float:
-    """Seconds by which a channel may be late; 0 where unknown, or no more than an update's usual delay.
+    """Return the seconds by which a channel may be late; 0 where unknown, or within what windows allow for anyway.
 
     Args:
         channel: with its update period in seconds.
-        lag: measured; of a counter and of an instant's power their delay, which is known better: a mean that is
-            mistaken for a lag does not change it.
+        lag: measured; for a counter and for instant power their delay, which is known better: a mean that is mistaken
+            for a lag does not change it.
     """
     if lag.value is None or lag.uncertainty is None:
         return 0.0
@@ -105,7 +105,7 @@ class Character:
     """How a channel behaves on this machine.
 
     Attributes:
-        channel: what its documentation says.
+        channel: as documented.
         readings: how many were good.
         reading_s: median seconds between two of them.
         failed: reads that failed.
@@ -141,25 +141,25 @@ class Character:
 
     @property
     def name(self) -> str:
-        """Domain, quantity and instrument."""
+        """Return the domain, quantity and instrument."""
         return f"{self.channel.domain} {self.channel.quantity} of {self.channel.instrument}"
 
     @property
     def load_w(self) -> float | None:
-        """Watts under the load with the largest rise, or idle where it showed no load."""
+        """Return the watts under the load with the largest rise, or idle where it showed no load."""
         seen = [one.power_w for one in self.responses if one.seen and one.power_w is not None]
         return max(seen) if seen else self.idle_w
 
     @property
     def as_measured(self) -> Channel:
-        """The channel with measured properties, see as_measured."""
+        """Return the channel with measured properties, see as_measured."""
         measured = as_measured(self.channel, self.update_period, self.resolution, self.lateness)
         if not self.shortest_window_s:
             return measured
         return replace(measured, fit_window_s=self.shortest_window_s["0.05"] or LONGEST_S)
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-ready values."""
+        """Return JSON-ready values."""
         both = {"channel": self.channel.to_dict(), "as_measured": self.as_measured.to_dict()}
         return asdict(self) | both
 
@@ -168,7 +168,7 @@ def character_of(channel: Channel, series: Series, stretches: Sequence[Stretch],
     """Characterise one channel of joules or watts.
 
     Args:
-        channel: what its documentation says.
+        channel: as documented.
         series: its readings.
         stretches: the loads during the readings.
         origin_ns: CLOCK_MONOTONIC of the series' second 0.
@@ -188,7 +188,7 @@ def character_of(channel: Channel, series: Series, stretches: Sequence[Stretch],
     still = find_standstill(series, loads_s)
     late = lateness(series, edges_of(stretches, seen), origin_ns, update, digit.value or channel.resolution)
     waves = tuple(wave(series, stretch, origin_ns) for stretch in stretches if period_of(stretch.load))
-    found = Character(
+    character = Character(
         channel,
         len(series.value),
         series.reading_s,
@@ -205,22 +205,24 @@ def character_of(channel: Channel, series: Series, stretches: Sequence[Stretch],
         _mean_power(series, stretches, origin_ns, GPU_CLOSED),
         {},
     )
-    return replace(found, shortest_window_s=_shortest_windows(found))
+    return replace(character, shortest_window_s=_shortest_windows(character))
 
 
 def _mean_power(series: Series, stretches: Sequence[Stretch], origin_ns: int, load: str) -> float | None:
-    """Watts over all stretches of a load, or None where no reading shows them."""
+    """Return the watts over all stretches of a load, or None where no reading shows them."""
     powers = [mean_power(series, stretch, origin_ns) for stretch in stretches if stretch.load == load]
     known = [power for power in powers if power is not None]
     return float(np.mean(known)) if known else None
 
 
-def _shortest_windows(found: Character) -> dict[str, float | None]:
+def _shortest_windows(character: Character) -> dict[str, float | None]:
     """See fitness.shortest_windows; empty where power is not known, or nothing moves."""
-    if found.still or not found.load_w or found.load_w <= 0:
+    if character.still or not character.load_w or character.load_w <= 0:
         return {}
-    channel = as_measured(found.channel, found.update_period, found.resolution, found.lateness)
-    lag, average = found.lateness.lag, found.lateness.average
+    channel = as_measured(character.channel, character.update_period, character.resolution, character.lateness)
+    lag, average = character.lateness.lag, character.lateness.average
     # An unknown averaging span counts as the longest possible one.
     average_s = (channel.average_s or channel.average_most_s) if average.value is None else average.value
-    return shortest_windows(Seen(channel, lag.value or 0.0, average_s, max(found.idle_w or 0.0, 0.0), found.load_w))
+    return shortest_windows(
+        Seen(channel, lag.value or 0.0, average_s, max(character.idle_w or 0.0, 0.0), character.load_w)
+    )

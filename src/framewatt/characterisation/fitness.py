@@ -1,6 +1,6 @@
 """The shortest window that a meter can measure well, by simulating the energy calculation for a known load.
 
-The load is the worst case of runs: it steps up from idle where the window begins and down where it ends. The simulated
+The load is the worst case of runs: it steps up from idle at the start of the window and down at its end. The simulated
 meter has the measured period, lag, averaging span and last digit. The larger of stated uncertainty and actual error
 counts, so that a lag unknown to windows does not make the result look better.
 """
@@ -14,7 +14,7 @@ from framewatt.energy.windows import Nanoseconds, Values
 from framewatt.meters.contract import COUNTER, Channel
 
 SHARES = (0.01, 0.05)
-"""Relative uncertainties of the energy for which the shortest window is found."""
+"""Relative uncertainties of the energy for which the shortest window is searched."""
 
 _PHASES = 5
 """Number of phases between two updates at which windows are tried."""
@@ -47,7 +47,7 @@ class Seen:
 
 
 def shortest_windows(seen: Seen) -> dict[str, float | None]:
-    """Seconds of the shortest window by relative uncertainty (SHARES); None above an hour.
+    """Return the seconds of the shortest window by relative uncertainty (SHARES); None above an hour.
 
     The search doubles the window, then narrows down: relative uncertainty falls with length, except for the part from a
     power's last digit, which stays.
@@ -56,7 +56,7 @@ def shortest_windows(seen: Seen) -> dict[str, float | None]:
 
 
 def relative_error(seen: Seen, window_s: float) -> float | None:
-    """Largest of stated uncertainty and error, as a share of the energy, root mean square; None where it is invalid.
+    """Return the larger of uncertainty and error, as a share of the energy, root mean square; None where it is invalid.
 
     Args:
         seen: the meter.
@@ -70,10 +70,10 @@ def relative_error(seen: Seen, window_s: float) -> float | None:
         start_s = 3 * max(seen.channel.update_period_s, period_s, seen.average_s) + seen.lag_s + 1.0
         start_s += phase * max(seen.channel.update_period_s, period_s)
         time_ns, value = _shown(seen, start_s, start_s + window_s, period_s)
-        found = energy_of(seen.channel, time_ns, value, round(start_s * 1e9), round((start_s + window_s) * 1e9))
-        if found.energy_j is None or found.uncertainty_j is None:
+        window = energy_of(seen.channel, time_ns, value, round(start_s * 1e9), round((start_s + window_s) * 1e9))
+        if window.energy_j is None or window.uncertainty_j is None:
             return None
-        shares.append(max(found.uncertainty_j, abs(found.energy_j - right_j)) / right_j)
+        shares.append(max(window.uncertainty_j, abs(window.energy_j - right_j)) / right_j)
     return float(np.sqrt(np.mean(np.square(shares))))
 
 
@@ -100,7 +100,7 @@ def _shortest_s(seen: Seen, share: float) -> float | None:
 
 
 def _shown(seen: Seen, start_s: float, end_s: float, period_s: float) -> tuple[Nanoseconds, Values]:
-    """Simulated times and values of every reading of a load between two times."""
+    """Return the simulated times and values of every reading of a load between two times."""
     channel = seen.channel
     read_s = np.arange(0.0, end_s + start_s, period_s)
     update_s = channel.update_period_s
@@ -119,12 +119,12 @@ def _shown(seen: Seen, start_s: float, end_s: float, period_s: float) -> tuple[N
 
 
 def _energy(seen: Seen, second: Values, start_s: float, end_s: float) -> Values:
-    """Joules from second 0."""
+    """Return the joules from second 0."""
     loaded_s = np.clip(second, start_s, end_s) - start_s
     return np.asarray(seen.idle_w * second + (seen.load_w - seen.idle_w) * loaded_s)
 
 
 def _mean_energy(seen: Seen, second: Values, start_s: float, end_s: float) -> Values:
-    """Joules of a counter that sums up averaged power: the mean of the true joules over the averaging span before."""
+    """Return the joules of a counter that sums up averaged power: the mean of the true joules over the span before."""
     offsets = (np.arange(20) + 0.5) / 20 * seen.average_s
     return np.asarray(np.mean([_energy(seen, second - offset, start_s, end_s) for offset in offsets], axis=0))

@@ -25,7 +25,7 @@ _FLOOR = 0.01
 """Noise floor as a share of the step: no power is steadier, so smaller residuals carry no information."""
 
 _THINNER = 1 / 25
-"""Share of the time since the step within which one reading tells as much as several."""
+"""Share of the time since the step within which one reading has as much information as several."""
 
 
 @dataclass(frozen=True)
@@ -67,14 +67,14 @@ class BoxFilter:
 
 
 def fit_box(steps: Sequence[Step], counter: bool) -> BoxFilter | None:
-    """The delayed box filter that fits all steps best, or None where there is none.
+    """Return the delayed box filter that fits all steps best, or None where there is none.
 
     The uncertainty is that of the likelihood together with that of leaving out each step in turn (jackknife), which
-    sees what the model does not: a load that steps late, a meter whose lag changes.
+    shows what the model does not: a load that steps late, a meter with a lag that changes.
 
     Args:
         steps: at least two, of any sizes.
-        counter: whether values are a counter's.
+        counter: whether values are readings of a counter.
     """
     steps = [_thinned(step) for step in steps if len(step.time_s) > _FEWEST_POINTS]
     if len(steps) < 2:
@@ -94,23 +94,23 @@ def fit_box(steps: Sequence[Step], counter: bool) -> BoxFilter | None:
 
 
 def _thinned(step: Step) -> Step:
-    """The readings that tell something: the closer to the step, the closer together."""
-    kept, last_s = [], -math.inf
+    """Return the readings with information: the closer to the step, the closer together."""
+    chosen, last_s = [], -math.inf
     for number, second in enumerate(step.time_s):
         if second - last_s >= _THINNER * abs(second):
-            kept.append(number)
+            chosen.append(number)
             last_s = float(second)
-    return Step(step.time_s[kept], step.value[kept], step.rises, step.digit)
+    return Step(step.time_s[chosen], step.value[chosen], step.rises, step.digit)
 
 
 def _closer(grid: Values, mean: float, sd: float, least: float = -math.inf) -> Values:
-    """A grid about the bulk of the likelihood, never finer than a tenth of the last one, so that nothing is lost."""
+    """Return a grid about the bulk of the likelihood, at most ten times as fine as the last grid."""
     half = max(_ZOOM_SD * sd, 3 * (grid[1] - grid[0]))
     return np.linspace(max(mean - half, least, grid[0]), min(mean + half, grid[-1]), _GRID)
 
 
 def _moments(log_likelihood: Values, lags: Values, averages: Values) -> tuple[Values, Values]:
-    """Means and standard deviations of lag, averaging span and delay under a likelihood, shape (lags, averages)."""
+    """Return means and standard deviations of lag, averaging span and delay; likelihood of shape (lags, averages)."""
     weight = np.exp(log_likelihood - log_likelihood.max())
     weight /= weight.sum()
     lag, average = np.meshgrid(lags, averages, indexing="ij")
@@ -122,7 +122,7 @@ def _moments(log_likelihood: Values, lags: Values, averages: Values) -> tuple[Va
 
 
 def _log_likelihood(step: Step, lags: Values, averages: Values, counter: bool) -> Values:
-    """Of one step, whose level, rise and noise are its own; shape (lags, averages)."""
+    """Return the log-likelihood of a step, which has its own level, rise and noise; shape (lags, averages)."""
     value, shape, digit = step.value, _shape(step.time_s, lags, averages, counter), step.digit
     if counter:
         width_s = np.diff(step.time_s)
@@ -134,14 +134,14 @@ def _log_likelihood(step: Step, lags: Values, averages: Values, counter: bool) -
     along = shape @ left
     rising = along > 0 if step.rises else along < 0
     squares = (left @ left) - np.where(rising, along**2 / size, 0.0)
-    # Beyond a share of the step, of its last digit and of what a double keeps, residuals tell nothing.
+    # Below a share of the step, of its last digit and of the precision of a double, residuals have no information.
     rise = math.sqrt((left @ left) / n)
     floor = (_FLOOR * rise) ** 2 + digit**2 / 12 + 1e-24
     return np.asarray(-n / 2 * np.log(np.maximum(squares, 0.0) / n + floor))
 
 
 def _shape(t: Values, lags: Values, averages: Values, counter: bool) -> Values:
-    """A step of 1 at second 0 as the filter shows it; of a counter, the seconds of it. Shape (lags, averages, n)."""
+    """Return a step of 1 at second 0 as a filter shows it, or its integral for a counter; shape (lags, averages, n)."""
     late = t - lags[:, None, None]
     average = np.maximum(averages, 1e-6)[None, :, None]
     if not counter:
@@ -179,15 +179,15 @@ class Lateness:
     note: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-ready values."""
+        """Return JSON-ready values."""
         return asdict(self)
 
 
 def lateness(series: Series, edges: Sequence[Edge], origin_ns: int, update: Measured, digit: float) -> Lateness:
     """Fit the steps of a load that a meter has shown.
 
-    Power itself may be late: usually when it rises, if a clock or a fan speeds up slowly; when it falls, if a GPU keeps
-    its clocks up for a while. A meter delays both alike, so any difference is due to the load, and the quicker
+    Power itself may be late: when it rises, if a clock or a fan speeds up slowly, or when it falls, if a GPU keeps its
+    clocks up for a while. A meter delays both alike, so any difference is due to the load, and the quicker
     direction counts.
 
     If updates can be distinguished, the lag is that of an update; else that of a reading, including the value's age.
@@ -204,28 +204,28 @@ def lateness(series: Series, edges: Sequence[Edge], origin_ns: int, update: Meas
         return _nothing(why)
     update_s = update.value or 0.0
     steps = [_step(series, edge, origin_ns, update_s, digit) for edge in edges]
-    found, note = _quicker(steps, series.counter)
-    if found is None:
+    fit, note = _quicker(steps, series.counter)
+    if fit is None:
         return _nothing("too few readings about each step")
-    # Errors common to all steps add no spread between them: the times of the load's begin and of updates.
+    # Errors common to all steps add no spread between them: the times of the start of the load and of updates.
     unsure_s = math.sqrt((np.mean([edge.unsure_s**2 for edge in edges]) + min(series.reading_s, update_s) ** 2) / 12)
     # A mean over less than the time between two values looks instantaneous.
     apart_s = max(update_s, series.reading_s) / math.sqrt(12)
     return Lateness(
-        Measured(found.lag_s, math.hypot(found.lag_uncertainty_s, unsure_s, apart_s / 2)),
-        Measured(found.average_s, math.hypot(found.average_uncertainty_s, apart_s)),
-        Measured(found.delay_s, math.hypot(found.delay_uncertainty_s, unsure_s)),
+        Measured(fit.lag_s, math.hypot(fit.lag_uncertainty_s, unsure_s, apart_s / 2)),
+        Measured(fit.average_s, math.hypot(fit.average_uncertainty_s, apart_s)),
+        Measured(fit.delay_s, math.hypot(fit.delay_uncertainty_s, unsure_s)),
         note,
     )
 
 
 def _why_not(series: Series, edges: Sequence[Edge], update: Measured) -> str:
-    """Why the lag cannot be found from the steps; empty if it can."""
+    """Return why the lag cannot be found from the steps; empty if it can."""
     if not edges:
         return "no step of the load was seen"
     if update.bound is None:
         # A gauge may show each load as one level, and change no oftener; a counter always moves.
-        return "it changes too rarely to tell its updates" if series.counter else ""
+        return "it changes too rarely to distinguish its updates" if series.counter else ""
     shortest_s = min(min(edge.at_ns - edge.from_ns, edge.to_ns - edge.at_ns) * 1e-9 for edge in edges)
     if shortest_s < _UPDATES_A_STEP * update.bound:
         return f"it changes every {update.bound:.3g} s, too rarely for steps of {shortest_s:.3g} s"
@@ -233,7 +233,7 @@ def _why_not(series: Series, edges: Sequence[Edge], update: Measured) -> str:
 
 
 def _quicker(steps: Sequence[Step], counter: bool) -> tuple[BoxFilter | None, str]:
-    """The fit of all steps, or if rising and falling ones differ, of the quicker ones, with a note."""
+    """Return the fit of all steps, or if rising and falling ones differ, of the quicker ones, with a note."""
     rising, falling = (fit_box([step for step in steps if step.rises is rises], counter) for rises in (True, False))
     if rising is None or falling is None:
         return fit_box(steps, counter), ""
@@ -247,7 +247,7 @@ def _quicker(steps: Sequence[Step], counter: bool) -> tuple[BoxFilter | None, st
 
 
 def _step(series: Series, edge: Edge, origin_ns: int, update_s: float, digit: float) -> Step:
-    """The updates around an edge, with their times."""
+    """Return the updates around an edge, with their times."""
     from_s, at_s, to_s = ((instant - origin_ns) * 1e-9 for instant in (edge.from_ns, edge.at_ns, edge.to_ns))
     # Leaves out the after-effects of the previous step in a slow meter.
     part = series.between(at_s - _BEFORE * (at_s - from_s), to_s)

@@ -22,8 +22,8 @@ class Response:
     """A meter's response to a load.
 
     Attributes:
-        load: which one.
-        power_w: mean under it, watts.
+        load: its name.
+        power_w: mean under the load, watts.
         rise_w: rise of power above the neighbouring idle stretches, watts.
         rise_uncertainty_w: standard uncertainty of that, or None from a single stretch.
         seen: whether it is more than chance.
@@ -38,12 +38,12 @@ class Response:
     reason: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-ready values."""
+        """Return JSON-ready values."""
         return asdict(self)
 
 
 def response(series: Series, stretches: Sequence[Stretch], origin_ns: int, load: str) -> Response:
-    """Whether a meter sees a load: compares its stretches with the idle ones beside them (paired t, one-sided).
+    """Return whether a meter shows a load: compare its stretches with their idle neighbours (paired t, one-sided).
 
     Idle stretches before and after cancel a drift; one number per stretch avoids the correlated noise within it.
 
@@ -56,13 +56,13 @@ def response(series: Series, stretches: Sequence[Stretch], origin_ns: int, load:
     powers, rises = [], []
     for stretch, idle in around(stretches, load):
         power = mean_power(series, stretch, origin_ns)
-        beside = [mean_power(series, other, origin_ns) for other in idle]
-        known = [value for value in beside if value is not None]
+        neighbours = [mean_power(series, other, origin_ns) for other in idle]
+        known = [value for value in neighbours if value is not None]
         if power is not None and known:
             powers.append(power)
             rises.append(power - float(np.mean(known)))
     if not rises:
-        return Response(load, None, None, None, False, "too few readings in each stretch to tell its power")
+        return Response(load, None, None, None, False, "too few readings in each stretch to know its power")
     power_w, rise_w = float(np.mean(powers)), float(np.mean(rises))
     if len(rises) < 2:
         return Response(load, power_w, rise_w, None, False, "a single step, which chance could have made")
@@ -70,7 +70,7 @@ def response(series: Series, stretches: Sequence[Stretch], origin_ns: int, load:
     # Steps equal to the last digit have no spread, and cannot be tested.
     p = stats.ttest_1samp(rises, 0.0, alternative="greater").pvalue if spread_w else float(rise_w <= 0)
     seen = bool(p < _SEEN_P)
-    why = "" if seen else f"{rise_w:+.3g} ± {spread_w:.2g} W beside idle is no more than chance"
+    why = "" if seen else f"{rise_w:+.3g} ± {spread_w:.2g} W compared with idle is no more than chance"
     return Response(load, power_w, rise_w, spread_w, seen, why)
 
 
@@ -106,13 +106,13 @@ def wave(series: Series, stretch: Stretch, origin_ns: int) -> Wave:
 
 
 def mean_power(series: Series, stretch: Stretch, origin_ns: int, period_s: float = 0.0) -> float | None:
-    """Watts in the settled part of a stretch, or None where there are fewer than two readings in it.
+    """Return the watts in the settled part of a stretch, or None where there are fewer than two readings in it.
 
     Args:
         series: the readings.
         stretch: which one.
         origin_ns: the series' second 0.
-        period_s: period of its power, of which only whole ones count; 0 where its power is steady.
+        period_s: period of its power, only whole periods count; 0 where its power is steady.
     """
     end_s = (stretch.end_ns - origin_ns) * 1e-9
     settled_s = (1 - _SETTLED) * stretch.duration_s

@@ -32,15 +32,15 @@ _LEAST_LENGTH = 0.5
 """Least share of its planned time that a load must have run; with less it shows nothing."""
 
 _LENGTHS = (1.0, 1.07, 0.93, 1.13)
-"""Factors of stretches' lengths: with unequal lengths, stretches begin at all phases of a meter's updates."""
+"""Factors of stretches' lengths: with unequal lengths, stretches start at all phases of a meter's updates."""
 
 
 def planned(loads: Sequence[str], repeats: int, step_s: float) -> list[tuple[str, float]]:
-    """Loads and seconds of all stretches: each load several times, with idle before and after each.
+    """Return loads and seconds of all stretches: each load several times, with idle before and after each.
 
     Args:
-        loads: which ones, in order.
-        repeats: how often each.
+        loads: their names, in order.
+        repeats: how often each load runs.
         step_s: seconds of a stretch, about.
     """
     names = [IDLE] + [name for load in loads for _ in range(repeats) for name in (load, IDLE)]
@@ -80,7 +80,7 @@ class Loads:
 
     @property
     def names(self) -> list[str]:
-        """The available loads."""
+        """Return the available loads."""
         return list(self._burners)
 
     def run(self, plan: Sequence[tuple[str, float]], begin_ns: int | None = None) -> list[Stretch]:
@@ -88,14 +88,14 @@ class Loads:
 
         Args:
             plan: see `planned`.
-            begin_ns: CLOCK_MONOTONIC of its begin; soon, where it is None.
+            begin_ns: CLOCK_MONOTONIC of its start; None starts it soon.
 
         Raises:
-            FramewattError: a process that should compute has ended or was held up, or the begin has passed.
+            FramewattError: a process that should compute has ended or was delayed, or `begin_ns` has passed.
         """
         if begin_ns is not None and begin_ns < time.monotonic_ns():
             past_s = (time.monotonic_ns() - begin_ns) * 1e-9
-            raise FramewattError(f"begin_ns: found an instant {past_s:.3g} s ago; allowed: one that is still to come")
+            raise FramewattError(f"begin_ns is {past_s:.3g} s in the past. Use a time that is still to come.")
         planned_ns = time.monotonic_ns() + _SETTLE_NS if begin_ns is None else begin_ns
         stretches: list[Stretch] = []
         for load, seconds in plan:
@@ -105,8 +105,8 @@ class Loads:
             stretches.append(self._stretch(load, from_ns, planned_ns))
             if stretches[-1].duration_s < _LEAST_LENGTH * seconds:
                 raise FramewattError(
-                    f"load: found {load} for {stretches[-1].duration_s:.3g} s instead of {seconds:.3g} s, held up by "
-                    "other work; allowed: a machine that has processors to spare"
+                    f"load {load} ran for {stretches[-1].duration_s:.3g} s instead of {seconds:.3g} s: other work "
+                    "delayed it. End other work and start again."
                 )
         return stretches
 
@@ -117,7 +117,7 @@ class Loads:
             for burner in self._burners.pop(GPU, []):
                 burner.end()
         for burner in burners:
-            burner.ask(begin_ns, end_ns, round((period_s or 0.0) * 1e9))
+            burner.send(begin_ns, end_ns, round((period_s or 0.0) * 1e9))
         time.sleep(max(begin_ns - time.monotonic_ns(), 0) * 1e-9)
         before_s, own_before_s = busy_s(Path("/")), self._own_s()
         time.sleep(max(end_ns - time.monotonic_ns(), 0) * 1e-9)
@@ -129,51 +129,51 @@ class Loads:
             others = max(others, 0.0) if others <= (os.cpu_count() or 1) else None
         if not burners:
             return Stretch(load, begin_ns, end_ns, others=others)
-        began, ended, worked_ns = zip(*(burner.answer() for burner in burners), strict=True)
-        unsure_s = (max(began) - min(began)) * 1e-9
-        start_ns, stop_ns = sum(began) // len(began), max(*ended, begin_ns + 1)
+        started, ended, worked_ns = zip(*(burner.answer() for burner in burners), strict=True)
+        unsure_s = (max(started) - min(started)) * 1e-9
+        start_ns, stop_ns = sum(started) // len(started), max(*ended, begin_ns + 1)
         busy = sum(worked_ns) / len(worked_ns) / (stop_ns - start_ns) if stop_ns > start_ns else None
         return Stretch(load, start_ns, stop_ns, unsure_s, others, busy)
 
     def _own_s(self) -> float:
-        """Processor seconds of all processes that compute, and of this one."""
+        """Return the processor seconds of all processes that compute, and of this one."""
         pids = [burner.pid for burners in self._burners.values() for burner in burners]
         return sum(_processor_s(pid) for pid in {*pids, os.getpid()})
 
 
 @contextmanager
 def loads(names: Sequence[str], gpu_pythons: Sequence[str] = ()) -> Iterator[Loads]:
-    """Loads, ready to run; their processes end with the block.
+    """Yield the loads, ready to run; their processes end with the block.
 
     Args:
         names: ONE_CORE, ALL_CORES, GPU.
         gpu_pythons: interpreters that may have PyTorch, best first.
     """
     processors = sorted(os.sched_getaffinity(0))
-    started: list[_Burner] = []
+    burners: list[_Burner] = []
     try:
         cores = [_Burner(sys.executable, "cpu", str(number)) for number in processors] if set(names) - {GPU} else []
-        started += cores
-        found: dict[str, list[_Burner]] = {}
+        burners += cores
+        available: dict[str, list[_Burner]] = {}
         missing: dict[str, str] = {}
         for name in names:
             if name == GPU:
-                burner, why = _gpu_burner(gpu_pythons, started)
+                burner, why = _gpu_burner(gpu_pythons, burners)
                 if burner is None:
                     missing[GPU] = why
                 else:
-                    found[GPU] = [burner]
+                    available[GPU] = [burner]
                 continue
             reasons = [reason for core in cores if (reason := core.ready())]
             if reasons:
                 missing[name] = reasons[0]
             elif name == ALL_CORES or len(cores) > 1:
-                found[name] = cores if name == ALL_CORES else cores[-1:]
+                available[name] = cores if name == ALL_CORES else cores[-1:]
             else:
                 missing[ONE_CORE] = "this process may use one core only, which is all of them"
-        yield Loads(found, missing)
+        yield Loads(available, missing)
     finally:
-        for burner in started:
+        for burner in burners:
             burner.end()
 
 
@@ -216,27 +216,27 @@ class _Burner:
         return self._process.pid
 
     def ready(self) -> str:
-        """Why it cannot compute; empty once it can."""
+        """Return why it cannot compute; empty once it can."""
         if self._ready is None:
             line = self._line(_READY_S)
             self._ready = "" if line == "ready" else line.removeprefix("cannot: ") or "it did not start"
         return self._ready
 
-    def ask(self, begin_ns: int, end_ns: int, period_ns: int) -> None:
+    def send(self, begin_ns: int, end_ns: int, period_ns: int) -> None:
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(f"{begin_ns} {end_ns} {period_ns}\n")
             self._process.stdin.flush()
         except OSError as error:
-            raise FramewattError("load: found that a process which should compute has ended; run it again") from error
+            raise FramewattError("load: a process that should compute has ended. Start again.") from error
 
     def answer(self) -> tuple[int, int, int]:
         """When it started and ended, and for how many nanoseconds it computed."""
         line = self._line(_LATE_S)
         if not line:
-            raise FramewattError("load: found that a process which should compute has ended; run it again")
-        began, ended, worked_ns = line.split()
-        return int(began), int(ended), int(worked_ns)
+            raise FramewattError("load: a process that should compute has ended. Start again.")
+        started, ended, worked_ns = line.split()
+        return int(started), int(ended), int(worked_ns)
 
     def end(self) -> None:
         assert self._process.stdin is not None
@@ -253,7 +253,7 @@ class _Burner:
 
 
 def _processor_s(pid: int) -> float:
-    """Seconds that a process has worked, 0 once it is gone (proc(5), fields 14 and 15)."""
+    """Return the seconds that a process has worked, 0 once it is gone (proc(5), fields 14 and 15)."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

@@ -25,41 +25,41 @@ MOST_OTHERS = 0.1
 """Processors that other work may keep busy during a step."""
 
 
-def problems(found: Character, agreements: Sequence[Agreement], mirrors: Sequence[tuple[str, str]]) -> list[str]:
-    """Why a channel cannot be trusted; empty if it can.
+def problems(character: Character, agreements: Sequence[Agreement], mirrors: Sequence[tuple[str, str]]) -> list[str]:
+    """Return why a channel cannot be trusted; empty if it can.
 
     Args:
-        found: its behaviour.
+        character: its behaviour.
         agreements: of all domains.
         mirrors: pairs of domains that show one counter.
     """
-    channel = found.channel
-    if not found.readings:
+    channel = character.channel
+    if not character.readings:
         return ["not one reading was good"]
-    said = [found.still] if found.still else []
+    reasons = [character.still] if character.still else []
     if channel.estimated:
-        said.append("an estimate, no measurement")
-    reads = found.readings + found.failed + found.absurd
-    if found.failed > _MOST_FAILED * reads:
-        said.append(f"{found.failed} of {reads} reads failed")
-    if found.absurd:
-        said.append(f"{found.absurd} readings that no such domain can have: negative, or more than it can draw")
-    if found.resets:
-        said.append(f"went back or jumped {found.resets} times by other than a wrap")
-    if not found.still:
-        said += _unseen(found)
+        reasons.append("an estimate, not a measurement")
+    reads = character.readings + character.failed + character.absurd
+    if character.failed > _MOST_FAILED * reads:
+        reasons.append(f"{character.failed} of {reads} reads failed")
+    if character.absurd:
+        reasons.append(f"{character.absurd} readings that no such domain can have: negative, or more than it can draw")
+    if character.resets:
+        reasons.append(f"went back or jumped {character.resets} times by other than a wrap")
+    if not character.still:
+        reasons += _unseen(character)
     name = f"{channel.quantity} of {channel.instrument}"
-    said += [
+    reasons += [
         f"{100 * (other.ratio - 1):+.1f} % between {other.other} and {other.account}"
         for other in agreements
         if other.domain == channel.domain and name in (other.account, other.other) and other.parts and other.ratio
     ]
-    said += [f"{a} and {b} show one counter" for a, b in mirrors if channel.domain in (a, b)]
-    return said
+    reasons += [f"{a} and {b} show one counter" for a, b in mirrors if channel.domain in (a, b)]
+    return reasons
 
 
 def disturbances(stretches: Sequence[Stretch]) -> list[str]:
-    """Stretches with more than a little other work, so that their steps of load are not as planned."""
+    """Return the stretches with more than a little other work, so that their steps of load are not as planned."""
     return [
         f"other work kept {stretch.others:.1f} processors busy in stretch {number} ({stretch.load})"
         for number, stretch in enumerate(stretches, 1)
@@ -67,12 +67,12 @@ def disturbances(stretches: Sequence[Stretch]) -> list[str]:
     ]
 
 
-def _unseen(found: Character) -> list[str]:
-    """Why it was not seen to show the load that it should."""
-    load = expected_load(found.channel.domain)
+def _unseen(character: Character) -> list[str]:
+    """Return why it was not seen to show the load that it should."""
+    load = expected_load(character.channel.domain)
     if load is None:
         return []
-    own = next((one for one in found.responses if one.load == load), None)
+    own = next((response for response in character.responses if response.load == load), None)
     if own is None:
         return [f"was not seen under load: there was no load of {load}"]
     return [] if own.seen else [f"does not show a load of {load}: {own.reason}"]
@@ -84,9 +84,9 @@ class Characterisation:
 
     Attributes:
         stretches: the actual loads.
-        found: every channel of joules or watts, the best account of a domain before its others.
+        characters: every channel of joules or watts, the best account of a domain before its others.
         series: their readings.
-        agreements: further accounts of a domain beside its best one.
+        agreements: further accounts of a domain, each compared with its best account.
         problems: for each channel, why it cannot be trusted; empty if it can.
         disturbances: other work during the loads.
         missing: loads that were not available, and why.
@@ -95,7 +95,7 @@ class Characterisation:
     """
 
     stretches: tuple[Stretch, ...]
-    found: tuple[Character, ...]
+    characters: tuple[Character, ...]
     series: tuple[Series, ...]
     agreements: tuple[Agreement, ...]
     problems: tuple[list[str], ...]
@@ -106,21 +106,21 @@ class Characterisation:
 
     @property
     def trusted(self) -> list[str]:
-        """Channels without problems."""
-        return [one.name for one, wrong in zip(self.found, self.problems, strict=True) if not wrong]
+        """Return the channels without problems."""
+        return [one.name for one, wrong in zip(self.characters, self.problems, strict=True) if not wrong]
 
     @property
     def doubted(self) -> list[str]:
-        """Channels with problems that a total of the machine needs."""
-        pairs = zip(self.found, self.problems, strict=True)
+        """Return the channels with problems that a total of the machine needs."""
+        pairs = zip(self.characters, self.problems, strict=True)
         return [one.name for one, wrong in pairs if wrong and needed(one.channel.domain)]
 
     def to_dict(self) -> dict[str, Any]:
-        """The record: JSON-ready, without readings."""
+        """Return the record: JSON-ready, without readings."""
         return {
             "stretches": [stretch.to_dict() for stretch in self.stretches],
             "channels": [
-                one.to_dict() | {"problems": wrong} for one, wrong in zip(self.found, self.problems, strict=True)
+                one.to_dict() | {"problems": wrong} for one, wrong in zip(self.characters, self.problems, strict=True)
             ],
             "agreements": [one.to_dict() for one in self.agreements],
             "disturbances": list(self.disturbances),
@@ -144,7 +144,7 @@ def characterise(
         load: what puts the machine under load, ready.
         plan: loads and their seconds, see loads.planned.
         trace_path: where raw readings go.
-        begin_ns: CLOCK_MONOTONIC of the plan's begin; soon, where it is None.
+        begin_ns: CLOCK_MONOTONIC of the start of the plan; None starts it soon.
 
     Raises:
         FramewattError: a meter cannot be read.
@@ -157,7 +157,7 @@ def characterise(
     finally:
         summary = sampler.stop()
     if "error" in summary:
-        raise FramewattError(f"characterisation: {summary['error']}")
+        raise FramewattError(f"characterisation: {summary['error']}. Start again.")
     return look(sampler.trace(), stretches, load.missing)
 
 
@@ -167,22 +167,22 @@ def look(trace: Trace, stretches: Sequence[Stretch], missing: Mapping[str, str] 
     Args:
         trace: readings that span the schedule.
         stretches: the schedule.
-        missing: loads that could not be had, and why.
+        missing: loads that were not available, and why.
     """
     origin_ns = stretches[0].start_ns
     indices = [index for accounts in energy_accounts(trace.channels).values() for index in accounts]
     channels = [trace.channels[index] for index in indices]
     series = [series_of(trace.channels[index], *trace.read_channel(index), origin_ns) for index in indices]
     pairs = list(zip(channels, series, strict=True))
-    found = [character_of(channel, one, stretches, origin_ns) for channel, one in pairs]
+    characters = [character_of(channel, one, stretches, origin_ns) for channel, one in pairs]
     agreed = agreements(trace, stretches)
     mirrored = mirrors(pairs)
     return Characterisation(
         tuple(stretches),
-        tuple(found),
+        tuple(characters),
         tuple(series),
         tuple(agreed),
-        tuple(problems(one, agreed, mirrored) for one in found),
+        tuple(problems(one, agreed, mirrored) for one in characters),
         tuple(disturbances(stretches)),
         dict(missing or {}),
         origin_ns,
@@ -200,7 +200,7 @@ REPEATS = 3
 def characterise_for_study(
     meters: Sequence[str], options: Mapping[str, Any], step_s: float, environments: Path, trace_path: Path
 ) -> dict[str, Any] | None:
-    """The record of a characterisation, see measure.Characterisation.to_dict; None where there is nothing to measure.
+    """Return the record of a characterisation, see Characterisation.to_dict; None where there is nothing to measure.
 
     Args:
         meters: names of the study's meters.

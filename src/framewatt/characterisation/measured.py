@@ -29,17 +29,17 @@ class Measured:
 
     @property
     def bound(self) -> float | None:
-        """The value, or its upper bound."""
+        """Return the value, or its upper bound."""
         return self.at_most if self.value is None else self.value
 
     def within(self, share: float, least: float = 0.0) -> bool:
-        """Whether it is known to a share of itself, or to `least` in its unit, whichever is wider."""
+        """Return whether it is known to a share of itself, or to `least` in its unit, whichever is wider."""
         if self.value is None or self.uncertainty is None:
             return False
         return self.uncertainty <= max(share * abs(self.value), least)
 
     def words(self, unit: str) -> str:
-        """The value with its uncertainty as text."""
+        """Return the value with its uncertainty as text."""
         if self.value is not None and self.uncertainty is not None:
             digits = _decimals(self.uncertainty)
             return f"{self.value:.{digits}f} ± {self.uncertainty:.{digits}f} {unit}"
@@ -48,17 +48,17 @@ class Measured:
         return f"at most {self.at_most:.3g} {unit}" if self.at_most is not None else "unknown"
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-ready values."""
+        """Return JSON-ready values."""
         return asdict(self)
 
 
 def unknown(reason: str, at_most: float | None = None) -> Measured:
-    """An unknown quantity, and why it is unknown."""
+    """Return an unknown quantity, and why it is unknown."""
     return Measured(None, None, at_most, reason)
 
 
 def _decimals(uncertainty: float) -> int:
-    """Decimals that show an uncertainty by its first digit, six at the most."""
+    """Return the decimals that show an uncertainty by its first digit, six at the most."""
     return min(6, max(0, -math.floor(math.log10(uncertainty)))) if uncertainty > 0 else 3
 
 
@@ -67,15 +67,17 @@ MEASURED = ("update_period_s", "resolution", "average_s", "average_most_s", "fit
 
 
 def in_force(channels: Sequence[Channel], calibration: Mapping[str, Any]) -> tuple[Channel, ...]:
-    """The channels, with measured values instead of documented ones.
+    """Return the channels, with measured values instead of documented ones.
 
     Args:
         channels: as documented by their meters.
         calibration: of this machine; if it has no characterisation, channels stay unchanged.
     """
     known = {
-        _key(one["as_measured"]): {name: one["as_measured"][name] for name in MEASURED if name in one["as_measured"]}
-        for one in (calibration.get("characterisation") or {}).get("channels", ())
+        _key(entry["as_measured"]): {
+            name: entry["as_measured"][name] for name in MEASURED if name in entry["as_measured"]
+        }
+        for entry in (calibration.get("characterisation") or {}).get("channels", ())
     }
     return tuple(replace(channel, **known.get(_key(channel.to_dict()), {})) for channel in channels)
 

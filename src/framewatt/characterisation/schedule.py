@@ -33,7 +33,7 @@ def period_of(load: str) -> float | None:
 
 
 def is_steady(load: str) -> bool:
-    """Whether a load draws the same power from its start to its end, so that a step leads to it from IDLE."""
+    """Return whether a load draws the same power from its start to its end, so that a step leads to it from IDLE."""
     return load not in (IDLE, GPU_CLOSED) and period_of(load) is None
 
 
@@ -43,10 +43,10 @@ class Stretch:
 
     Attributes:
         load: IDLE, ONE_CORE, ALL_CORES, GPU, GPU_CLOSED or the name of a square wave.
-        start_ns: CLOCK_MONOTONIC at which it began.
+        start_ns: CLOCK_MONOTONIC at which it started.
         end_ns: CLOCK_MONOTONIC at which it ended.
-        unsure_s: seconds within which its processes began; power stepped somewhere in them.
-        others: processors that other work kept busy meanwhile, or None where the kernel does not tell.
+        unsure_s: seconds within which its processes started; power stepped somewhere in them.
+        others: processors that other work kept busy meanwhile, or None where the kernel does not report it.
         busy: share of the time from start to end in which its processes computed, or None where none did.
     """
 
@@ -59,11 +59,11 @@ class Stretch:
 
     @property
     def duration_s(self) -> float:
-        """Seconds from its begin to its end."""
+        """Return the seconds from its start to its end."""
         return (self.end_ns - self.start_ns) * 1e-9
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-ready values."""
+        """Return JSON-ready values."""
         return asdict(self)
 
 
@@ -74,7 +74,7 @@ class Edge:
     Attributes:
         at_ns: CLOCK_MONOTONIC.
         rises: whether power went up.
-        from_ns: begin of the load before.
+        from_ns: start of the load before.
         to_ns: end of the load after.
         unsure_s: seconds within which the change happened.
     """
@@ -87,11 +87,11 @@ class Edge:
 
 
 def edges_of(stretches: Sequence[Stretch], loads: Sequence[str]) -> list[Edge]:
-    """The edges between idling and these loads.
+    """Return the edges between idling and these loads.
 
     Args:
         stretches: in order of time, one after the other.
-        loads: those whose steps matter.
+        loads: those with steps that matter.
     """
     return [
         Edge(after.start_ns, before.load == IDLE, before.start_ns, after.end_ns, max(before.unsure_s, after.unsure_s))
@@ -101,13 +101,13 @@ def edges_of(stretches: Sequence[Stretch], loads: Sequence[str]) -> list[Edge]:
 
 
 def around(stretches: Sequence[Stretch], load: str) -> list[tuple[Stretch, list[Stretch]]]:
-    """Every stretch of a load with the idle ones beside it."""
-    found = []
+    """Return every stretch of a load with the idle stretches next to it."""
+    pairs = []
     for number, stretch in enumerate(stretches):
         if stretch.load == load:
-            beside = [*stretches[max(number - 1, 0) : number], *stretches[number + 1 : number + 2]]
-            found.append((stretch, [other for other in beside if other.load == IDLE]))
-    return [(stretch, idle) for stretch, idle in found if idle]
+            neighbours = [*stretches[max(number - 1, 0) : number], *stretches[number + 1 : number + 2]]
+            pairs.append((stretch, [other for other in neighbours if other.load == IDLE]))
+    return [(stretch, idle) for stretch, idle in pairs if idle]
 
 
 _EXPECTED = {"cpu:package": ALL_CORES, "cpu:psys": ALL_CORES, "cpu:core": ALL_CORES, "external": ALL_CORES, "gpu": GPU}
@@ -118,10 +118,10 @@ _INSIDE = ("cpu:core", "cpu:uncore")
 
 
 def expected_load(domain: str) -> str | None:
-    """The load that a domain must show, or None where there is no such load."""
+    """Return the load that a domain must show, or None where there is no such load."""
     return next((load for prefix, load in _EXPECTED.items() if domain.startswith(prefix)), None)
 
 
 def needed(domain: str) -> bool:
-    """Whether a total of the machine needs this domain."""
+    """Return whether a total of the machine needs this domain."""
     return not domain.startswith(_INSIDE)

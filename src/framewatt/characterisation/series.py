@@ -36,17 +36,17 @@ class Series:
 
     @property
     def reading_s(self) -> float:
-        """Median time between two readings, in seconds; 0 where there are fewer than two."""
+        """Return the median time between two readings, in seconds; 0 where there are fewer than two."""
         return float(np.median(np.diff(self.time_s))) if len(self.time_s) > 1 else 0.0
 
     def between(self, start_s: float, end_s: float) -> "Series":
-        """The part of it between two instants."""
+        """Return the part of it between two instants."""
         inside = slice(*np.searchsorted(self.time_s, [start_s, end_s]))
         return Series(self.time_s[inside], self.value[inside], self.counter, self.failed, self.absurd, self.resets)
 
 
 def series_of(channel: Channel, time_ns: Nanoseconds, value: Values, origin_ns: int) -> Series:
-    """The series of a channel.
+    """Return the series of a channel.
 
     Args:
         channel: which one.
@@ -68,7 +68,7 @@ def series_of(channel: Channel, time_ns: Nanoseconds, value: Values, origin_ns: 
 
 
 def _steps(channel: Channel, good: Samples) -> tuple[Values, int]:
-    """Joules between successive readings, corrected for wraps, and how many were impossible, which are set to 0."""
+    """Return the joules between readings, wraps corrected and impossible steps set to 0, and how many these are."""
     steps = np.diff(good.value)
     back = steps < -_TREMBLES * channel.resolution
     wrong = back
@@ -83,16 +83,16 @@ def _steps(channel: Channel, good: Samples) -> tuple[Values, int]:
 
 
 _FEWEST_CHANGES = 10
-"""Fewest changes from which the update period and the last digit can be found."""
+"""Fewest changes from which the update period and the last digit are computed."""
 
 _READINGS_AN_UPDATE = 3
 """Readings per change needed to distinguish the update period from the polling period."""
 
 _REGULAR = (0.5, 1.5)
-"""Intervals between changes, as shares of the usual one, without a missed change: a gauge may repeat a value."""
+"""Intervals between changes without a missed change, as shares of the typical interval: a gauge may repeat a value."""
 
 _STILL = 10
-"""A counter stands still after this many of its usual intervals without a change."""
+"""A counter stands still after this many of its median intervals without a change."""
 
 _LEAST_STILL_S = 1.0
 
@@ -110,7 +110,7 @@ _OFF_DIGIT = 0.05
 
 
 def find_standstill(series: Series, loads_s: Values) -> str:
-    """Why a meter is stuck or frozen, in words; empty where it moves.
+    """Return why a meter is stuck or frozen, in words; empty where it moves.
 
     A counter always moves, since everything that is metered takes energy. A gauge may show one power while the load is
     constant.
@@ -126,11 +126,11 @@ def find_standstill(series: Series, loads_s: Values) -> str:
     if len(at_s) == 1:
         return f"has not moved in {t[-1] - t[0]:.3g} s"
     gaps_s = np.diff(np.append(at_s, t[-1]))
-    usual_s = float(np.median(np.diff(at_s)))
+    typical_s = float(np.median(np.diff(at_s)))
     longest = int(np.argmax(gaps_s))
     begin_s, end_s = at_s[longest], at_s[longest] + gaps_s[longest]
     if series.counter:
-        still = gaps_s[longest] > max(_STILL * usual_s, _LEAST_STILL_S)
+        still = gaps_s[longest] > max(_STILL * typical_s, _LEAST_STILL_S)
     else:
         # A gauge that works changes with every load, shortly before or after it.
         margin_s = _MARGIN * gaps_s[longest]
@@ -142,7 +142,7 @@ def find_standstill(series: Series, loads_s: Values) -> str:
 
 
 def find_update_period(series: Series) -> Measured:
-    """Seconds between two changes of the source.
+    """Return the seconds between two changes of the source.
 
     The mean of the regular intervals between changes: errors from the reading times cancel from one change to the next.
     A source that changes about as often as it is read gives only an upper bound.
@@ -151,27 +151,27 @@ def find_update_period(series: Series) -> Measured:
     if len(at_s) < _FEWEST_CHANGES:
         return unknown(f"{len(at_s)} changes, at least {_FEWEST_CHANGES} are needed")
     gaps_s = np.diff(at_s)
-    usual_s = float(np.quantile(gaps_s, 0.25))
+    typical_s = float(np.quantile(gaps_s, 0.25))
     for _ in range(2):
-        regular_s = gaps_s[(gaps_s > _REGULAR[0] * usual_s) & (gaps_s < _REGULAR[1] * usual_s)]
-        usual_s = float(regular_s.mean()) if len(regular_s) else usual_s
-    if usual_s < _READINGS_AN_UPDATE * series.reading_s:
+        regular_s = gaps_s[(gaps_s > _REGULAR[0] * typical_s) & (gaps_s < _REGULAR[1] * typical_s)]
+        typical_s = float(regular_s.mean()) if len(regular_s) else typical_s
+    if typical_s < _READINGS_AN_UPDATE * series.reading_s:
         at_most = max(float(np.quantile(gaps_s, 0.95)), series.reading_s)
         return unknown(f"it changes about as often as it is read, every {series.reading_s:.3g} s", at_most)
     if _in_ticks(series):
         return unknown("it moves by one last digit at a time, however often it is refreshed", float(gaps_s.min()))
-    return Measured(usual_s, float(regular_s.std(ddof=1) / math.sqrt(len(regular_s))))
+    return Measured(typical_s, float(regular_s.std(ddof=1) / math.sqrt(len(regular_s))))
 
 
 def find_resolution(series: Series) -> Measured:
-    """Smallest step that a meter can show, in its unit: the common divisor of all its steps."""
+    """Return the smallest step that a meter can show, in its unit: the common divisor of all its steps."""
     steps = np.unique(np.abs(np.diff(series.value)).round(_DIGITS))
     steps = steps[steps > 0]
     changes = int(np.count_nonzero(np.diff(series.value)))
     if changes < _FEWEST_CHANGES:
         return unknown(f"{changes} changes, at least {_FEWEST_CHANGES} are needed")
     if len(steps) < _FEWEST_CHANGES and not _in_ticks(series):
-        return unknown("too few different steps to tell its last digit", float(steps[0]))
+        return unknown("too few different steps to know its last digit", float(steps[0]))
     digit = _decimal_divisor(steps)
     if digit is None or digit <= 1e-6:
         multiples = [unit for unit in _BINARY if _all_multiples(steps, float(unit))]
@@ -180,7 +180,7 @@ def find_resolution(series: Series) -> Measured:
 
 
 def _in_ticks(series: Series) -> bool:
-    """Whether a counter always moves by one or a few steps of its last digit, more often at higher power."""
+    """Return whether a counter always moves by one or a few steps of its last digit, more often at higher power."""
     steps = np.diff(series.value)
     steps = steps[steps > 0].round(_DIGITS)
     if not series.counter or len(steps) < 2:
@@ -192,7 +192,7 @@ def _in_ticks(series: Series) -> bool:
 
 
 def _decimal_divisor(steps: Values) -> float | None:
-    """Greatest common divisor of steps that were printed with a few decimals, or None where they have more."""
+    """Return the greatest common divisor of steps printed with a few decimals, or None where they have more."""
     for decimals in range(_DIGITS):
         whole = steps * 10.0**decimals
         if (np.abs(whole - np.round(whole)) < 1e-6 + 1e-9 * whole).all():

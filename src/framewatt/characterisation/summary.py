@@ -8,40 +8,40 @@ from framewatt.characterisation.measure import Characterisation
 from framewatt.characterisation.schedule import GPU, IDLE
 
 TRUSTED, DOUBTED, NONE = 0, 3, 4
-"""Exit codes: all meters found are trusted; one that a total needs is not; there is no meter to trust."""
+"""Exit codes: all meters are trusted; a meter that a total needs is not; there is no meter to trust."""
 
 _HEADER = ("channel", "update period", "last digit", "lag", "mean over", "idle", "under load", "fit from (1 %, 5 %)")
 
 
-def lines(found: Characterisation) -> Iterator[str]:
-    """The table, and further remarks."""
-    rows = [_HEADER, *(_row(one) for one in found.found)]
+def lines(result: Characterisation) -> Iterator[str]:
+    """Yield the lines of the table, and further remarks."""
+    rows = [_HEADER, *(_row(one) for one in result.characters)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADER))]
     for row in rows:
         yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
     yield ""
-    for one, wrong in zip(found.found, found.problems, strict=True):
+    for one, wrong in zip(result.characters, result.problems, strict=True):
         yield f"  {one.name}: " + (f"not to be trusted: {'; '.join(wrong)}" if wrong else "to be trusted")
         if one.lateness.note:
             yield f"    {one.lateness.note}"
         elif one.lateness.lag.reason and not wrong:
             yield f"    lag and averaging are not known: {one.lateness.lag.reason}"
         yield from _waves(one)
-    for agreement in found.agreements:
+    for agreement in result.agreements:
         yield "  " + _agreed(agreement)
-    for load, why in found.missing.items():
+    for load, why in result.missing.items():
         yield f"  no load of {load}: {why}"
-    for said in found.disturbances:
-        yield f"  disturbed: {said}"
+    for disturbance in result.disturbances:
+        yield f"  disturbed: {disturbance}"
 
 
-def verdict(found: Characterisation) -> tuple[int, str]:
-    """An exit code, and why in one line."""
-    if not found.trusted:
-        return NONE, "no meter to trust: something speaks against every one that was found"
-    if found.doubted:
-        return DOUBTED, f"not every meter is to be trusted: {', '.join(found.doubted)}"
-    return TRUSTED, f"every meter is to be trusted: {', '.join(found.trusted)}"
+def verdict(result: Characterisation) -> tuple[int, str]:
+    """Return an exit code, and why in one line."""
+    if not result.trusted:
+        return NONE, "no meter to trust: every meter has a problem"
+    if result.doubted:
+        return DOUBTED, f"not every meter is to be trusted: {', '.join(result.doubted)}"
+    return TRUSTED, f"every meter is to be trusted: {', '.join(result.trusted)}"
 
 
 def _row(one: Character) -> tuple[str, ...]:
@@ -77,7 +77,7 @@ def _waves(one: Character) -> Iterator[str]:
 
 def _agreed(one: Agreement) -> str:
     if one.ratio is None or one.uncertainty is None:
-        return f"{one.domain}: {one.other} cannot be held against {one.account}: {one.reason}"
+        return f"{one.domain}: {one.other} cannot be compared with {one.account}: {one.reason}"
     loads = ", ".join(f"{'idle' if load == IDLE else load} {ratio:.4f}" for load, ratio in one.by_load.items())
     return f"{one.domain}: {one.other} over {one.account}: {one.ratio:.4f} ± {one.uncertainty:.4f} ({loads})"
 

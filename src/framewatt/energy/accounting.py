@@ -28,7 +28,7 @@ _SURELY = 3
 """Net energy may be this many standard uncertainties below 0; by chance, one quiet domain in a thousand is lower."""
 
 NO_POWER = "its driver tells no power, so that its energy is not known"
-"""Why a GPU that is read has no energy: its temperature or its load are told, and no power."""
+"""Reason, in records, of a GPU without energy: the driver reports its temperature or its load, but no power."""
 
 PHASE = "phase-"
 """How the names of windows start that are phases of steps (tasks.phases): many short spans, one or more for each step.
@@ -42,7 +42,7 @@ LARGEST_DEVIATION = 0.03
 
 
 def spans_of(events: Sequence[Mapping[str, Any]]) -> dict[str, Spans]:
-    """Spans of every window that has ended; for trainings, `steady` is all epochs together.
+    """Return the spans of every window that has ended; for trainings, `steady` is all epochs together.
 
     Args:
         events: `window`, `edge` (`start` or `end`) and `monotonic_ns`, in the order in which they happened.
@@ -57,23 +57,23 @@ def spans_of(events: Sequence[Mapping[str, Any]]) -> dict[str, Spans]:
             spans.setdefault(event["window"], []).append((start_ns, event["monotonic_ns"]))
     epochs = [span for name, parts in spans.items() if name.startswith("epoch-") for span in parts]
     if epochs:
-        spans["steady"] = _apart(epochs)
+        spans["steady"] = _merge_overlapping(epochs)
     return spans
 
 
-def _apart(spans: Spans) -> Spans:
-    """Spans sorted, with overlapping ones merged, so that no joule counts twice."""
-    found: Spans = []
+def _merge_overlapping(spans: Spans) -> Spans:
+    """Return the spans sorted, with overlapping ones merged, so that no joule counts twice."""
+    merged: Spans = []
     for start, end in sorted(spans):
-        if found and start < found[-1][1]:
-            found[-1] = (found[-1][0], max(found[-1][1], end))
+        if merged and start < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
         else:
-            found.append((start, end))
-    return found
+            merged.append((start, end))
+    return merged
 
 
 def windows_of(windows: Mapping[str, Spans], trace: Readings, idle: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The windows of a run as in its record, except for their times of day.
+    """Return the windows of a run as in its record, except for their times of day.
 
     Args:
         windows: by name, the spans of each window, at least one.
@@ -94,7 +94,7 @@ def windows_of(windows: Mapping[str, Spans], trace: Readings, idle: Mapping[str,
     unused = unused_gpus(trace, every)
     unmetered = _gpus_without_power(trace)
     witness = witness_of(trace)
-    found = {}
+    records = {}
     for name, spans in windows.items():
         window = _window(spans, trace, idle, accounts, phases=name.startswith(PHASE))
         nothing = WindowEnergy(None, None, None, 0, 0, None, (NO_POWER,))
@@ -106,15 +106,15 @@ def windows_of(windows: Mapping[str, Spans], trace: Readings, idle: Mapping[str,
             energy = window["domains"][domain]
             energy["unused"] = True
             energy["flags"] += _unused(energy["energy_gross_j"])
-        found[name] = window | {
+        records[name] = window | {
             "gauges": gauges[name],
             "witness": witnessed(witness, spans, others_at_rest(idle)),
         }
-    return found
+    return records
 
 
 def _gpus_without_power(trace: Readings) -> dict[str, str]:
-    """GPUs that are read, and of which no channel tells energy or power: the instrument, by domain."""
+    """Return the instrument by domain of the GPUs that are read but have no channel of energy or power."""
     known = {channel.domain for channel in trace.channels if channel.quantity in ("energy_j", *POWER)}
     return {
         channel.domain: channel.instrument
@@ -124,7 +124,7 @@ def _gpus_without_power(trace: Readings) -> dict[str, str]:
 
 
 def window_of(spans: Spans, trace: Readings, idle: Mapping[str, Any]) -> dict[str, Any]:
-    """One window, see `windows_of`."""
+    """Return one window, see `windows_of`."""
     return windows_of({"": spans}, trace, idle)[""]
 
 
@@ -143,25 +143,25 @@ def _window(
         energies = {index: _over(accounts[index], spans, duration_s) for index in indices}
         if phases:
             energies = {index: _long_enough(energies[index], trace.channels[index], spans) for index in indices}
-        told = believed(energies, trace, spans, twins)
-        index = next((index for index in indices if not told[index].reasons), indices[0])
-        told[index] = unless_contradicted(told, trace.channels, index, duration_s)
+        energies = believed(energies, trace, spans, twins)
+        index = next((index for index in indices if not energies[index].reasons), indices[0])
+        energies[index] = unless_contradicted(energies, trace.channels, index, duration_s)
         channel = trace.channels[index]
-        found: dict[str, Any] = {
+        entry: dict[str, Any] = {
             "instrument": channel.instrument,
             "source": channel.quantity,
             "estimated": channel.estimated,
-            **_net_of(told[index], idle["domains"].get(domain), duration_s),
+            **_net_of(energies[index], idle["domains"].get(domain), duration_s),
         }
-        found["flags"] += [
+        entry["flags"] += [
             f"{trace.channels[other].quantity} of {trace.channels[other].instrument} does not count: {reason}"
             for other in indices[: indices.index(index)]
-            for reason in told[other].reasons
+            for reason in energies[other].reasons
         ]
-        found["cross_checks"], flags = _cross_checks(found, trace, index, told)
-        found["flags"] += [channel.note] if channel.note else []
-        found["flags"] += flags + _throttling(trace, domain, spans)
-        domains[domain] = found
+        entry["cross_checks"], flags = _cross_checks(entry, trace, index, energies)
+        entry["flags"] += [channel.note] if channel.note else []
+        entry["flags"] += flags + _throttling(trace, domain, spans)
+        domains[domain] = entry
     return {
         "start_monotonic_ns": spans[0][0],
         "end_monotonic_ns": spans[-1][1],
@@ -172,7 +172,7 @@ def _window(
 
 
 def _over(energies: Mapping[tuple[int, int], WindowEnergy], spans: Spans, duration_s: float) -> WindowEnergy:
-    """Energy of one channel over all parts of a window."""
+    """Return the energy of one channel over all parts of a window."""
     parts = [energies[span] for span in spans]
     return parts[0] if len(parts) == 1 else combine(parts, duration_s)
 
@@ -190,14 +190,14 @@ def _long_enough(energy: WindowEnergy, channel: Channel, spans: Spans) -> Window
 
 
 def _cross_checks(
-    found: Mapping[str, Any], trace: Readings, chosen: int, told: Mapping[int, WindowEnergy]
+    entry: Mapping[str, Any], trace: Readings, chosen: int, energies: Mapping[int, WindowEnergy]
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """The other accounts of a domain's energy, and flags where they deviate from the chosen one (design, 5.5).
+    """Return the other accounts of a domain's energy, and flags where they deviate from the chosen one (design, 5.5).
 
     Other accounts are integrated power where a counter was chosen, and other instruments.
     """
     checks, flags = [], []
-    for index, other in told.items():
+    for index, other in energies.items():
         channel = trace.channels[index]
         if index == chosen:
             continue
@@ -208,19 +208,19 @@ def _cross_checks(
             "deviation": None,
             "reasons": list(other.reasons),
         }
-        if other.energy_j is not None and found["energy_gross_j"]:
-            check["deviation"] = other.energy_j / found["energy_gross_j"] - 1
+        if other.energy_j is not None and entry["energy_gross_j"]:
+            check["deviation"] = other.energy_j / entry["energy_gross_j"] - 1
             if abs(check["deviation"]) > LARGEST_DEVIATION:
                 flags.append(
                     f"{channel.quantity} of {channel.instrument} is {100 * check['deviation']:+.1f} % off "
-                    f"{found['source']} of {found['instrument']}"
+                    f"{entry['source']} of {entry['instrument']}"
                 )
         checks.append(check)
     return checks, flags
 
 
 def _unused(gross_j: float | None) -> list[str]:
-    """Flag for a GPU that did nothing in the whole run: the energy that it adds to the total."""
+    """Return the flag for a GPU that did nothing in the whole run: the energy that it adds to the total."""
     if gross_j is None:
         return []
     return [
@@ -230,7 +230,7 @@ def _unused(gross_j: float | None) -> list[str]:
 
 
 def _throttling(trace: Readings, domain: str, spans: Spans) -> list[str]:
-    """Flags for a throttled GPU: each reason, and its share of a window's readings."""
+    """Return the flags for a throttled GPU: each reason, and its share of a window's readings."""
     for index, channel in enumerate(trace.channels):
         if channel.domain == domain and channel.quantity == THROTTLE_REASONS:
             shares = throttled_shares(trace.inside(index, spans))
@@ -239,14 +239,14 @@ def _throttling(trace: Readings, domain: str, spans: Spans) -> list[str]:
 
 
 def _less_than_idle(net_j: float, uncertainty_j: float) -> list[str]:
-    """Flag for less power at work than at rest: something else ran while idle power was measured."""
+    """Return the flag for less power at work than at rest: something else ran while idle power was measured."""
     if net_j >= -_SURELY * uncertainty_j:
         return []
     return [f"{-net_j:.4g} J less than the idle machine's: more was drawn than at rest while idle power was measured"]
 
 
 def _net_of(energy: WindowEnergy, idle: Mapping[str, Any] | None, duration_s: float) -> dict[str, Any]:
-    """A domain's entry: gross energy, idle energy, and their difference (net), with uncertainties and flags."""
+    """Return a domain's entry: gross energy, idle energy, and their difference (net), with uncertainties and flags."""
     idle_j = net_j = net_uncertainty_j = None
     flags = list(energy.flags)
     if idle is None or idle["mean_power_w"] is None:

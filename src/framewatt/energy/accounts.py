@@ -22,51 +22,51 @@ power."""
 _APART_SHARE = 1e-3
 """Share of their growth by which the counters of two real dies differ at least."""
 
-_TOLD_J = 100.0
+_DISTINCT_J = 100.0
 """From this growth on, two views of one counter differ by a smaller share than two real dies."""
 
 
 def mirrored(trace: Readings, spans: Sequence[tuple[int, int]]) -> dict[int, str]:
-    """The counters that grew exactly as another die's, reading by reading.
+    """Return the counters that grew exactly as another die's, reading by reading.
 
     Args:
         trace: raw readings.
         spans: parts of a window, start and end in nanoseconds.
 
     Returns:
-        by index of the channel, the domain whose counter it mirrors; the first of equal counters is left out.
+        the domain that a channel mirrors, by index of the channel; the first of equal counters is left out.
     """
-    found: dict[int, str] = {}
+    twins: dict[int, str] = {}
     dies = [i for i, c in enumerate(trace.channels) if DIE in c.domain and c.kind == COUNTER]
     for later, index in enumerate(dies):
         channel = trace.channels[index]
         for first in dies[:later]:
             other = trace.channels[first]
             same_package = other.domain.partition(DIE)[0] == channel.domain.partition(DIE)[0]
-            if first in found or other.instrument != channel.instrument or not same_package:
+            if first in twins or other.instrument != channel.instrument or not same_package:
                 continue
             if _alike(trace, first, index, spans):
-                found[index] = other.domain
+                twins[index] = other.domain
                 break
-    return found
+    return twins
 
 
 def _alike(trace: Readings, first: int, second: int, spans: Sequence[tuple[int, int]]) -> bool:
-    """Whether two counters of one meter grew alike over all readings of a window."""
-    (time_ns, one), (other_ns, two) = trace.read_channel(first), trace.read_channel(second)
+    """Return whether two counters of one meter grew alike over all readings of a window."""
+    (time_ns, value), (other_ns, other_value) = trace.read_channel(first), trace.read_channel(second)
     if len(time_ns) != len(other_ns):
         return False
-    inside = np.isfinite(one) & np.isfinite(two)
+    inside = np.isfinite(value) & np.isfinite(other_value)
     inside &= (time_ns >= spans[0][0]) & (time_ns <= spans[-1][1])
     if np.count_nonzero(inside) < 2:
         return False
-    grown, other = (_grown(value[inside], trace.channels[index].wrap) for value, index in ((one, first), (two, second)))
-    apart = np.ptp(grown - other)
-    return bool(grown[-1] >= _TOLD_J and apart <= min(_APART_J, _APART_SHARE * grown[-1]))
+    grown = _grown(value[inside], trace.channels[first].wrap)
+    apart = np.ptp(grown - _grown(other_value[inside], trace.channels[second].wrap))
+    return bool(grown[-1] >= _DISTINCT_J and apart <= min(_APART_J, _APART_SHARE * grown[-1]))
 
 
 def _grown(joules: Values, wrap: float | None) -> Values:
-    """Growth of a counter since its first reading, corrected for wraps."""
+    """Return the growth of a counter since its first reading, corrected for wraps."""
     steps = np.diff(joules, prepend=joules[0])
     return np.cumsum(np.where(steps < -(wrap or np.inf) / 2, steps + (wrap or 0.0), steps))
 
@@ -79,17 +79,17 @@ POWER = ("power_instant_w", "power_average_w", "power_w")
 
 
 def energies_of(channel: Channel, time_ns: Any, value: Any, spans: Spans) -> list[WindowEnergy]:
-    """Energy of every span from one channel, by the kind of the channel."""
+    """Return the energy of every span from one channel, by the kind of the channel."""
     return (counter_energies if channel.kind == COUNTER else gauge_energies)(channel, time_ns, value, spans)
 
 
 def energy_of(channel: Channel, time_ns: Any, value: Any, start_ns: int, end_ns: int) -> WindowEnergy:
-    """Energy of one window from one channel."""
+    """Return the energy of one window from one channel."""
     return energies_of(channel, time_ns, value, [(start_ns, end_ns)])[0]
 
 
 def energy_accounts(channels: Sequence[Channel]) -> dict[str, list[int]]:
-    """The channels that measure a domain's energy, best first: its counter, instant power, averaged power.
+    """Return the channels that measure a domain's energy, best first: its counter, instant power, averaged power.
 
     Of two instruments with the same quantity, the one that the study names first comes first.
 
@@ -105,7 +105,7 @@ def energy_accounts(channels: Sequence[Channel]) -> dict[str, list[int]]:
 
 
 def energy_channels(channels: Sequence[Channel]) -> dict[str, int]:
-    """The best of each domain's accounts, see `energy_accounts`."""
+    """Return the best of each domain's accounts, see `energy_accounts`."""
     return {domain: indices[0] for domain, indices in energy_accounts(channels).items()}
 
 
@@ -118,26 +118,26 @@ they must span as many updates, too: an idle GPU may show one power for a while.
 
 
 def believed(
-    told: Mapping[int, WindowEnergy], trace: Readings, spans: Spans, twins: Mapping[int, str]
+    energies: Mapping[int, WindowEnergy], trace: Readings, spans: Spans, twins: Mapping[int, str]
 ) -> dict[int, WindowEnergy]:
-    """The accounts of a domain, without the energy of those that are frozen or mirror another domain's counter.
+    """Return the accounts of a domain, without the energy of those that are frozen or mirror another domain's counter.
 
     Args:
-        told: energy over a window by index of the channel.
+        energies: energy over a window by index of the channel.
         trace: raw readings.
         spans: the parts of the window.
-        twins: see mirrors.mirrored.
+        twins: see mirrored.
     """
-    found = {index: _unless_frozen(energy, trace, index, spans) for index, energy in told.items()}
-    return found | {
-        index: _refused(found[index], f"{trace.channels[index].domain} shows the counter of {twins[index]} again")
-        for index in told
+    accounts = {index: _unless_frozen(energy, trace, index, spans) for index, energy in energies.items()}
+    return accounts | {
+        index: _refused(accounts[index], f"{trace.channels[index].domain} shows the counter of {twins[index]} again")
+        for index in energies
         if index in twins
     }
 
 
 def _unless_frozen(energy: WindowEnergy, trace: Readings, index: int, spans: Spans) -> WindowEnergy:
-    """A gauge's energy, rejected where the gauge shows one value while its domain's other gauges move."""
+    """Return a gauge's energy, rejected where the gauge shows one value while its domain's other gauges move."""
     channel = trace.channels[index]
     if channel.kind == COUNTER or energy.samples < _FROZEN_READINGS:
         return energy
@@ -160,12 +160,12 @@ def _unless_frozen(energy: WindowEnergy, trace: Readings, index: int, spans: Spa
 
 
 def _stillest(trace: Readings, index: int, spans: Spans) -> Spans:
-    """The longest span in one part of a window in which a gauge showed one value; empty if too short to be frozen."""
+    """Return the longest span in a part of a window with one value of a gauge; empty if too short to be frozen."""
     time_ns, value = trace.read_channel(index)
     good = np.isfinite(value)
     time_ns, value = time_ns[good], value[good]
     longest_ns = 0
-    found: Spans = []
+    longest: Spans = []
     for start, end in spans:
         inside = slice(np.searchsorted(time_ns, start), np.searchsorted(time_ns, end, side="right"))
         t, shown = time_ns[inside], value[inside]
@@ -173,23 +173,23 @@ def _stillest(trace: Readings, index: int, spans: Spans) -> Spans:
         number = int(np.argmax(np.diff(edges)))
         first, last = edges[number], edges[number + 1] - 1
         if last - first + 1 >= _FROZEN_READINGS and t[last] - t[first] > longest_ns:
-            longest_ns, found = int(t[last] - t[first]), [(int(t[first]), int(t[last]))]
+            longest_ns, longest = int(t[last] - t[first]), [(int(t[first]), int(t[last]))]
     least_s = max(
         _FROZEN_READINGS * trace.channels[index].update_period_s,
         LARGEST_GAP_SHARE * sum(end - start for start, end in spans) * 1e-9,
     )
-    return found if longest_ns * 1e-9 > least_s else []
+    return longest if longest_ns * 1e-9 > least_s else []
 
 
 def unless_contradicted(
-    told: Mapping[int, WindowEnergy], channels: Sequence[Channel], index: int, duration_s: float
+    energies: Mapping[int, WindowEnergy], channels: Sequence[Channel], index: int, duration_s: float
 ) -> WindowEnergy:
-    """The chosen account of a domain, rejected where another capable account deviates strongly from it.
+    """Return the chosen account of a domain, rejected where another capable account deviates strongly from it.
 
     An account is capable if it is no estimate and the window is long for its meter.
 
     Args:
-        told: energy over a window by index of the channel.
+        energies: energy over a window by index of the channel.
         channels: of the trace.
         index: of the chosen account.
         duration_s: of the window.
@@ -200,10 +200,10 @@ def unless_contradicted(
         longest_s = max(channel.update_period_s, channel.period_s, channel.average_s, channel.average_most_s)
         return not channel.estimated and duration_s >= SHORTEST_WINDOW_PERIODS * longest_s
 
-    chosen = told[index]
+    chosen = energies[index]
     if chosen.energy_j is None or not can_know(index):
         return chosen
-    for number, other in told.items():
+    for number, other in energies.items():
         if number == index or other.energy_j is None or not can_know(number):
             continue
         apart_j = abs(other.energy_j - chosen.energy_j)
@@ -218,7 +218,7 @@ def unless_contradicted(
 
 
 def _refused(energy: WindowEnergy, reason: str) -> WindowEnergy:
-    """The energy of a channel, made invalid for a reason."""
+    """Return the energy of a channel, made invalid for a reason."""
     return replace(energy, energy_j=None, uncertainty_j=None, mean_power_w=None, reasons=(*energy.reasons, reason))
 
 

@@ -5,7 +5,7 @@ often than it is refreshed shows each value several times. One that is refreshed
 within its last update period. Energy or power is known only at updates: *knots*.
 
 Nothing here takes more than a number or two for each reading besides the readings themselves: conditions that concern
-few of them are looked for some rows at a time, and worked out for those alone.
+few of them are searched for in some rows at a time, and computed for those alone.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ _AT_ONCE = 1 << 18
 
 
 def where(count: int, holds: Callable[[slice], NDArray[np.bool_]]) -> Indices:
-    """Indices of the rows for which a condition holds, ascending.
+    """Return the indices of the rows for which a condition holds, ascending.
 
     Args:
         count: of rows; fewer than none counts as none.
@@ -36,7 +36,7 @@ def where(count: int, holds: Callable[[slice], NDArray[np.bool_]]) -> Indices:
 
 
 def without_dips(time_ns: Nanoseconds, counter_j: Values, channel: Channel) -> Values:
-    """The readings, where one that is lower than both of its neighbours counts as failed.
+    """Return the readings, where one that is lower than both of its neighbours counts as failed.
 
     A register that once reads 0 did so by mistake if the counter then goes on from where it was. It is no reset or
     wrap, since to be back the domain would have to draw more than it can. Where its limit is not known, a reset after
@@ -53,12 +53,12 @@ def without_dips(time_ns: Nanoseconds, counter_j: Values, channel: Channel) -> V
     time_ns, value = np.asarray(time_ns), np.asarray(counter_j, dtype=np.float64)
     finite = np.isfinite(value)
     good = None if finite.all() else np.flatnonzero(finite)
-    t, found = (time_ns, value) if good is None else (time_ns[good], value[good])
-    if len(found) < 3 or not channel.max_power_w:
+    t, read = (time_ns, value) if good is None else (time_ns[good], value[good])
+    if len(read) < 3 or not channel.max_power_w:
         return value
     digits_j = 2 * channel.resolution
-    down = where(len(found) - 2, lambda at: found[1:-1][at] < found[:-2][at] - digits_j)
-    before, low, after = found[down], found[down + 1], found[down + 2]
+    down = where(len(read) - 2, lambda at: read[1:-1][at] < read[:-2][at] - digits_j)
+    before, low, after = read[down], read[down + 1], read[down + 2]
     dips = after >= before - digits_j
     dips &= (after - low) > _most_j(t[down + 2] - t[down + 1], channel)
     if dips.any():
@@ -68,7 +68,7 @@ def without_dips(time_ns: Nanoseconds, counter_j: Values, channel: Channel) -> V
 
 
 def steps_of(value: Values, channel: Channel) -> tuple[Values, Indices, bool]:
-    """Joules between successive readings, where the counter went back, and whether that was corrected as a wrap.
+    """Return the joules between readings, where the counter went back, and whether that was corrected as a wrap.
 
     Jitter of the last digit does not count as going back.
 
@@ -89,7 +89,7 @@ def steps_of(value: Values, channel: Channel) -> tuple[Values, Indices, bool]:
 
 
 def beyond(t: Nanoseconds, steps: Values, channel: Channel) -> Indices:
-    """The steps of more joules than the domain can have drawn; none where its limit is unknown.
+    """Return the steps of more joules than the domain can have drawn; none where its limit is unknown.
 
     The time between two readings may differ from that between the values shown: a value is up to one update old, and a
     timestamp is known to within half a planned period (sampling.OnTime). After a late refresh, a counter shows at once
@@ -105,7 +105,7 @@ def beyond(t: Nanoseconds, steps: Values, channel: Channel) -> Indices:
     """
     if not channel.max_power_w:
         return np.empty(0, np.intp)
-    # More than it can draw since the reading before; of those few, more than since its last change is told.
+    # Steps of more than the domain can draw since the reading before; few of them are more than since the last change.
     large = where(len(steps), lambda at: steps[at] > _most_j(t[1:][at] - t[:-1][at], channel))
     if not len(large):
         return large
@@ -115,7 +115,7 @@ def beyond(t: Nanoseconds, steps: Values, channel: Channel) -> Indices:
 
 
 def _most_j(apart_ns: Nanoseconds, channel: Channel) -> Values:
-    """The most joules that a domain whose limit is known can draw between values that were read so far apart."""
+    """Return the most joules that a domain with a known limit can draw between values that were read so far apart."""
     seconds = apart_ns * 1e-9 + channel.update_period_s + channel.period_s
     return np.asarray((channel.max_power_w or np.inf) * seconds + 2 * channel.resolution)
 
@@ -135,8 +135,8 @@ class Knots:
     spread_s: Values
 
 
-def knots_of(t_s: Values, value: Values, update_period_s: float, kept: NDArray[np.bool_]) -> Knots:
-    """Knots of a trace.
+def knots_of(t_s: Values, value: Values, update_period_s: float, updated: NDArray[np.bool_]) -> Knots:
+    """Return the knots of a trace.
 
     An update happened between the reading that first shows it and the one before, and, if the source is refreshed more
     often than it is read, within the last update period. The middle of that span is taken.
@@ -145,14 +145,14 @@ def knots_of(t_s: Values, value: Values, update_period_s: float, kept: NDArray[n
         t_s: shape (n,), seconds of the good readings, ascending; at least one.
         value: shape (n,), their values.
         update_period_s: seconds between two updates of the source.
-        kept: shape (n,), which readings show an update.
+        updated: shape (n,), which readings show an update.
     """
     gap_s = np.concatenate(([np.inf], np.diff(t_s)))
-    return knots_at(t_s[kept], value[kept], gap_s[kept], update_period_s)
+    return knots_at(t_s[updated], value[updated], gap_s[updated], update_period_s)
 
 
 def knots_at(t_s: Values, value: Values, gap_s: Values, update_period_s: float) -> Knots:
-    """Knots of readings that show an update, see `knots_of`.
+    """Return the knots of readings that show an update, see `knots_of`.
 
     Args:
         t_s: shape (k,), seconds of those readings.
@@ -165,7 +165,7 @@ def knots_at(t_s: Values, value: Values, gap_s: Values, update_period_s: float) 
 
 
 def changed(value: Values) -> NDArray[np.bool_]:
-    """Which readings differ from the one before; the first one counts as different.
+    """Return which readings differ from the one before; the first one counts as different.
 
     Args:
         value: shape (n,), at least one.
@@ -174,7 +174,7 @@ def changed(value: Values) -> NDArray[np.bool_]:
 
 
 def fresh(t_s: Values, value: Values, update_period_s: float) -> NDArray[np.bool_]:
-    """Which readings of a gauge show an update: changed values, and repeated ones not stale before a change.
+    """Return which readings of a gauge show an update: changed values, and repeated ones not stale before a change.
 
     Args:
         t_s: shape (n,), seconds, ascending.

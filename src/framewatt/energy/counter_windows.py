@@ -27,10 +27,10 @@ from framewatt.energy.windows import (
 from framewatt.meters.contract import Channel
 
 _STILL_PERIODS = 10
-"""A counter stands still after this many periods, and this many of its usual intervals, without a change."""
+"""A counter stands still after this many periods, and this many of its median intervals, without a change."""
 
 _LOST_INTERVALS = 3
-"""A standstill of more than this many usual intervals has lost joules if the counter then goes on as if no time had
+"""A standstill of more than this many median intervals has lost joules if the counter then goes on as if no time had
 passed. If the counter catches up, it was only a late refresh."""
 
 _LOST_SHARE = 0.5
@@ -69,7 +69,7 @@ class _Edge:
 def counter_energies(
     channel: Channel, time_ns: Nanoseconds, counter_j: Values, spans: Sequence[tuple[int, int]]
 ) -> list[WindowEnergy]:
-    """Energy of every span.
+    """Return the energy of every span.
 
     A gap inside a span does no harm, since the counter goes on. A gap across an edge leaves open on which side of the
     edge its joules belong.
@@ -91,8 +91,8 @@ def counter_energies(
 class _Readings:
     """A counter's trace, analysed once for all its windows.
 
-    Beside the readings it keeps two numbers for each: what the counter had gained by then, and which readings show a
-    new value. Knots are worked out where they are needed, which is near edges of windows and at standstills.
+    For each reading it stores two more numbers: the gain of the counter so far, and whether the reading shows a new
+    value. Knots are computed where they are needed, which is near edges of windows and at standstills.
     """
 
     def __init__(self, channel: Channel, time_ns: Nanoseconds, counter_j: Values) -> None:
@@ -107,7 +107,7 @@ class _Readings:
         self.gained = np.concatenate((np.zeros(min(len(t), 1)), np.cumsum(steps, out=steps)))
 
     def energy(self, start_ns: int, end_ns: int) -> WindowEnergy:
-        """Energy of one window."""
+        """Return the energy of one window."""
         first, last, failed = self.samples.around(start_ns, end_ns)
         t = self.samples.time_ns[first:last]
         gap_s, inside, reasons = coverage(t, start_ns, end_ns)
@@ -145,7 +145,7 @@ class _Readings:
         )
 
     def _jumps(self, first: int, last: int) -> tuple[str, ...]:
-        """Why a step between the readings of a window is impossible, if one is."""
+        """Return why a step between the readings of a window is impossible, if one is."""
         back, too_far = (at[slice(*np.searchsorted(at, (first, last - 1)))] for at in (self.back_at, self.beyond_at))
         if len(back) and not self.undone:
             return ("counter went back: it was reset",)
@@ -159,17 +159,17 @@ class _Readings:
     @cached_property
     def _standing(self) -> tuple[Nanoseconds, Nanoseconds, float]:
         """Standstills: their begins and ends, and the seconds up to which no change is normal."""
-        bearable_s = _STILL_PERIODS * max(self.channel.update_period_s, self.channel.period_s, self._usual_s)
+        bearable_s = _STILL_PERIODS * max(self.channel.update_period_s, self.channel.period_s, self._median_s)
         return *self._unchanged(self._longer_than(bearable_s)), bearable_s
 
     @cached_property
     def _losing(self) -> tuple[Nanoseconds, Nanoseconds]:
         """Standstills during which the counter lost joules: their begins and ends."""
-        at = self._longer_than(_LOST_INTERVALS * max(self.channel.period_s, self._usual_s))
+        at = self._longer_than(_LOST_INTERVALS * max(self.channel.period_s, self._median_s))
         # With a change before it, and two after it.
         at = at[(at >= 1) & (at < len(self.moved_at) - 2)]
-        # Of the interval in which a standstill begins, the first part alone was counted: the one before it, where
-        # there is one, tells the power, too.
+        # A counter counts only the first part of the interval in which a standstill starts. So the interval before it,
+        # if there is one, shows the power, too.
         before, earlier = at - 1, np.maximum(at - 2, 0)
         before_w = np.maximum(self._powers_w(before), self._powers_w(earlier))
         # With the interval that follows: a counter may show one old value before it catches up.
@@ -179,13 +179,13 @@ class _Readings:
         return self._unchanged(at[lost & (self._grown(before) | self._grown(earlier)) & self._grown(at + 1)])
 
     @cached_property
-    def _usual_s(self) -> float:
-        """Median seconds between changes."""
+    def _median_s(self) -> float:
+        """Return the median seconds between changes."""
         between_ns = np.diff(self.samples.time_ns[self.moved_at])
         return float(np.median(between_ns, overwrite_input=True) * 1e-9) if len(between_ns) else 0.0
 
     def _longer_than(self, least_s: float) -> Indices:
-        """Which values stayed for longer, by their change."""
+        """Return which values stayed for longer, by their change."""
 
         def longer(at: slice) -> NDArray[np.bool_]:
             begins, ends = self._unchanged(np.arange(at.start, at.stop))
@@ -194,30 +194,30 @@ class _Readings:
         return where(len(self.moved_at), longer)
 
     def _unchanged(self, changes: Indices) -> tuple[Nanoseconds, Nanoseconds]:
-        """Times of the first and last reading of the values that came with some changes."""
+        """Return times of the first and last reading of the values that came with some changes."""
         t, at = self.samples.time_ns, self.moved_at
         last = at[np.minimum(changes + 1, len(at) - 1)] - 1
         return t[at[changes]], t[np.where(changes + 1 < len(at), last, len(t) - 1)]
 
     def _knots(self, changes: Indices) -> Knots:
-        """Knots of some changes, see knots_of."""
+        """Return the knots of some changes, see knots_of."""
         at = self.moved_at[changes]
         t, t_s = self.samples.time_ns, self.samples.seconds(self.samples.time_ns[at])
         gap_s = np.where(at > 0, t_s - self.samples.seconds(t[np.maximum(at - 1, 0)]), np.inf)
         return knots_at(t_s, self.gained[at], gap_s, self.channel.update_period_s)
 
     def _powers_w(self, changes: Indices) -> Values:
-        """Mean power from the knots of some changes to the next ones."""
+        """Return the mean power from the knots of some changes to the next ones."""
         begin, end = self._knots(changes), self._knots(changes + 1)
         return np.asarray((end.value - begin.value) / (end.time_s - begin.time_s))
 
     def _grown(self, changes: Indices) -> NDArray[np.bool_]:
-        """Whether a counter gained enough digits from some changes to the next ones to tell its power."""
+        """Return whether a counter gained enough digits from some changes to the next ones to tell its power."""
         gained_j = self.gained[self.moved_at[changes + 1]] - self.gained[self.moved_at[changes]]
         return np.asarray(gained_j >= _COARSE_DIGITS * self.channel.resolution)
 
     def _still(self, start_ns: int, end_ns: int) -> tuple[str, ...]:
-        """Why a counter that did not move is invalid, if so: everything that can be metered takes energy.
+        """Return why a counter that did not move is invalid, if so: everything that can be metered takes energy.
 
         An estimate may rightly be 0, and a short window may lie between two changes of a coarse counter: neither is a
         standstill.
@@ -229,9 +229,9 @@ class _Readings:
             return (f"counter has not moved in {(t[-1] - t[0]) * 1e-9:.3g} s",)
         begins, ends, bearable_s = self._standing
         inside_s = (np.minimum(ends, end_ns) - np.maximum(begins, start_ns)) * 1e-9
-        told = inside_s > min(bearable_s, 0.5 * (end_ns - start_ns) * 1e-9)
-        if told.any():
-            return (f"counter has not moved for {((ends - begins)[told]).max() * 1e-9:.3g} s",)
+        still = inside_s > min(bearable_s, 0.5 * (end_ns - start_ns) * 1e-9)
+        if still.any():
+            return (f"counter has not moved for {((ends - begins)[still]).max() * 1e-9:.3g} s",)
         begins, ends = self._losing
         within = (ends > start_ns) & (begins < end_ns)
         if within.any():
@@ -240,7 +240,7 @@ class _Readings:
         return ()
 
     def _gained_late(self, edge_ns: int) -> float:
-        """Joules gained within `late_s` after an edge, which may have been drawn before it."""
+        """Return the joules gained within `late_s` after an edge, which may have been drawn before it."""
         late_s, most = self.channel.late_s, len(self.moved_at) - 1
         if not late_s or not most:
             return 0.0
@@ -252,9 +252,9 @@ class _Readings:
         return float(gained[1] - gained[0] + beyond_s * self._powers_w(np.array([most - 1]))[0])
 
     def _before(self, instant_ns: int) -> int:
-        """The last change whose knot is not after an instant, as far as one is and another follows it."""
+        """Return the last change with a knot not after an instant, within the changes that another change follows."""
         read = np.searchsorted(self.samples.time_ns, instant_ns, side="right")
-        # A knot lies between the reading that first shows it and the one before.
+        # A knot is between the reading that first shows it and the one before.
         behind = int(np.searchsorted(self.moved_at, read)) + 1
         near = np.arange(max(behind - 3, 0), min(behind, len(self.moved_at)))
         number = int(np.searchsorted(self._knots(near).time_s, float(self.samples.seconds(instant_ns)), side="right"))

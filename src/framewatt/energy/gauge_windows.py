@@ -1,7 +1,7 @@
 """Energy of windows from a gauge of watts: the trapezoid rule over all readings, and its uncertainty.
 
 A failed read (NaN), or more power than the domain can draw, is counted and bridged by its good neighbours. So is 0 W
-from a gauge whose other readings are never that low.
+from a gauge with other readings that are never that low.
 """
 
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ _NEAR_DIGITS = 10
 def gauge_energies(
     channel: Channel, time_ns: Nanoseconds, power_w: Values, spans: Sequence[tuple[int, int]]
 ) -> list[WindowEnergy]:
-    """Energy of every span.
+    """Return the energy of every span.
 
     If a gauge's values are means over a known time, the window is shifted later by half of that time. If the trace ends
     too early for the shift, the uncertainty includes the change that it would have made.
@@ -89,11 +89,11 @@ class _Readings:
 
     @property
     def _span_s(self) -> float:
-        """The longest time in seconds over which a value may be a mean."""
+        """Return the longest time in seconds over which a value may be a mean."""
         return max(self.channel.average_s, self.channel.average_most_s)
 
     def energy(self, start_ns: int, end_ns: int) -> WindowEnergy:
-        """Energy of one window."""
+        """Return the energy of one window."""
         first, last, failed = self.samples.around(start_ns, end_ns)
         t, value = self.samples.time_ns[first:last], self.samples.value[first:last]
         gap_s, inside, reasons = coverage(t, start_ns, end_ns)
@@ -137,13 +137,13 @@ class _Readings:
         )
 
     def _to(self, second: float) -> float:
-        """Joules from the first sample to a time within the trace."""
+        """Return the joules from the first sample to a time within the trace."""
         i = int(np.clip(np.searchsorted(self.t_s, second, side="right") - 1, 0, max(len(self.t_s) - 2, 0)))
         power_w = float(np.interp(second, self.t_s, self.samples.value))
         return float(self.energy_to[i] + (second - self.t_s[i]) * (self.samples.value[i] + power_w) / 2)
 
     def _edges(self, start_s: float, end_s: float, mean_w: float) -> float:
-        """Combined uncertainty of both edges in joules: late updates, and averaging across an edge."""
+        """Return the combined uncertainty of both edges in joules: late updates, and averaging across an edge."""
         at_start, at_end = np.interp([start_s, end_s], self.t_s, self.samples.value)
         late_j = (at_end - at_start) * self.channel.update_period_s / 2
         span_s = self._span_s
@@ -157,7 +157,7 @@ class _Readings:
         return float(np.linalg.norm([late_j, across, unseen_j, unknown_j]))
 
     def _step_w(self, edge_s: float, span_s: float) -> float:
-        """Signed step of power across an edge, within one averaging span, in excess of the changes before and after.
+        """Return the signed step of power across an edge within a span, in excess of the changes before and after.
 
         A steady rise changes equally in every span, and causes no error.
         """
@@ -167,7 +167,7 @@ class _Readings:
 
 
 def _without_nothing(channel: Channel, power_w: Values) -> Values:
-    """Power with 0 W as NaN where it means a failed read: everything that can be metered draws power.
+    """Return the power with 0 W as NaN where it means a failed read: everything that can be metered draws power.
 
     Exceptions: a coarse last digit rounds little power to 0, and an estimate may be 0. If every reading is 0 W, they
     stay, so that the window becomes invalid for that reason.

@@ -18,32 +18,36 @@ def summaries(
     windows: Mapping[str, Sequence[tuple[int, int]]],
     leave_out: Collection[str] = (),
 ) -> dict[str, Summary]:
-    """Means and maxima of the good readings in every window; a gauge without good readings there is left out.
+    """Return means and maxima of the good readings in every window; gauges without good readings there are left out.
 
     Args:
         trace: of the run.
         windows: the parts of each window, start and end in nanoseconds. A reading on an edge belongs to both sides.
         leave_out: quantities not to summarise.
     """
-    found: dict[str, Summary] = {name: {} for name in windows}
+    by_window: dict[str, Summary] = {name: {} for name in windows}
     for index, channel in enumerate(trace.channels):
         if channel.kind != GAUGE or channel.quantity in leave_out:
             continue
         time_ns, value = trace.read_channel(index)
         good = np.isfinite(value)
-        of_spans = _of_spans(time_ns[good], value[good], [span for spans in windows.values() for span in spans])
+        parts_of_spans = _count_in_spans(
+            time_ns[good], value[good], [span for spans in windows.values() for span in spans]
+        )
         for name, spans in windows.items():
-            parts = [part for part in (next(of_spans) for _ in spans) if part[0]]
-            quantities = found[name].setdefault(channel.domain, {})
+            parts = [part for part in (next(parts_of_spans) for _ in spans) if part[0]]
+            quantities = by_window[name].setdefault(channel.domain, {})
             if parts and channel.quantity not in quantities:
                 count = sum(part[0] for part in parts)
                 mean = sum(part[1] for part in parts) / count
                 quantities[channel.quantity] = {"mean": mean, "max": max(part[2] for part in parts)}
-    return {name: {d: quantities for d, quantities in summary.items() if quantities} for name, summary in found.items()}
+    return {
+        name: {d: quantities for d, quantities in summary.items() if quantities} for name, summary in by_window.items()
+    }
 
 
-def _of_spans(time_ns: Any, value: Any, spans: Sequence[tuple[int, int]]) -> Any:
-    """Count, sum and maximum of the readings in each span."""
+def _count_in_spans(time_ns: Any, value: Any, spans: Sequence[tuple[int, int]]) -> Any:
+    """Return the count, sum and maximum of the readings in each span."""
     starts, ends = np.array(spans, np.int64).reshape(-1, 2).T
     first, after = np.searchsorted(time_ns, starts, side="left"), np.searchsorted(time_ns, ends, side="right")
     # Every other slice is the time between two spans; the extra value lets a slice end after the last reading.
@@ -71,16 +75,18 @@ TELEMETRY = [*_QUANTITIES, _UNKNOWN]
 
 
 def telemetry(window: Mapping[str, Any], domain: str | None = None) -> dict[str, Any]:
-    """The columns of TELEMETRY for a window.
+    """Return the columns of TELEMETRY for a window.
 
     Args:
         window: of a run record.
         domain: a GPU (`gpu:0`); None takes all GPUs together.
 
     Returns:
-        None for what is unknown, and then `telemetry_unknown` says why.
+        None for unknown values, and then `telemetry_unknown` has the reason.
     """
-    gauges = [found for name, found in window["gauges"].items() if name.startswith("gpu:") and domain in (None, name)]
+    gauges = [
+        summary for name, summary in window["gauges"].items() if name.startswith("gpu:") and domain in (None, name)
+    ]
     known = {column: _together(column, gauges) for column in _QUANTITIES}
     missing = [column for column, value in known.items() if value is None]
     why = f"the meters told nothing of {', '.join(missing)}" if gauges and missing else None
@@ -88,8 +94,8 @@ def telemetry(window: Mapping[str, Any], domain: str | None = None) -> dict[str,
 
 
 def _together(column: str, gauges: list[Mapping[str, Any]]) -> float | None:
-    """One number for all GPUs; None where it is missing for any of them."""
-    means: list[float] = [found[quantity]["mean"] for found in gauges if (quantity := _QUANTITIES[column]) in found]
+    """Return one number for all GPUs; None where it is missing for any of them."""
+    means: list[float] = [gauge[quantity]["mean"] for gauge in gauges if (quantity := _QUANTITIES[column]) in gauge]
     if not gauges or len(means) < len(gauges):
         return None
     return sum(means) if column == _ADDED else sum(means) / len(means)
@@ -98,18 +104,18 @@ def _together(column: str, gauges: list[Mapping[str, Any]]) -> float | None:
 _COMPUTED, _TAKEN = "utilization_percent", "memory_used_b"
 
 _CONTEXT_B = 64 * 2**20
-"""A GPU whose memory in use grows by more than this is used, even if it computes nothing: a CUDA context alone takes
-some hundred MiB, and keeps clocks and power up."""
+"""A GPU counts as used if its memory in use grows by more than this, even if it computes nothing: a CUDA context alone
+takes some hundred MiB, and keeps clocks and power up."""
 
 
 def unused_gpus(trace: Readings, spans: Spans) -> set[str]:
-    """GPUs of which every reading says that they computed nothing, and whose memory nobody took.
+    """Return the GPUs that computed nothing in every reading, and on which nobody took memory.
 
-    A GPU of which a reading failed, or whose utilisation no meter tells, does not count as unused.
+    A GPU with a failed reading, or without a channel of utilisation, does not count as unused.
 
     Args:
         trace: of the run.
-        spans: of the run's windows; what lies between the first start and the last end is looked at.
+        spans: of the run's windows; readings from the first start to the last end count.
     """
     idle: set[str] = set()
     taken: set[str] = set()

@@ -27,13 +27,13 @@ MeanPowers = Callable[[Sequence[tuple[int, int]]], Sequence[float | None]]
 
 
 def spreads_of(mean_powers: MeanPowers, start_ns: int, end_ns: int, shortest_s: float) -> list[IdleSpread]:
-    """Standard deviation of the mean power of spans of idle time, by length of the spans.
+    """Return the standard deviation of the mean power of spans of idle time, by length of the spans.
 
     Idle power is autocorrelated: its standard error follows not from the number of readings, but from blocks of
     increasing length (Flyvbjerg and Petersen 1989, doi:10.1063/1.457480).
 
     Args:
-        mean_powers: gives the mean power of spans by the meter.
+        mean_powers: returns the mean power of spans by the meter.
         start_ns: start of the idle time.
         end_ns: end of the idle time.
         shortest_s: shorter spans would show the meter's noise, not the machine's; the longest are always taken.
@@ -42,25 +42,25 @@ def spreads_of(mean_powers: MeanPowers, start_ns: int, end_ns: int, shortest_s: 
         by length of span, the longest first: `span_s`, `spans` (how many) and `sd_power_w`; lengths with an unknown
         power are left out.
     """
-    found: list[IdleSpread] = []
+    spreads: list[IdleSpread] = []
     spans = _FEWEST
-    while spans <= _MOST and (not found or (end_ns - start_ns) * 1e-9 / spans >= shortest_s):
+    while spans <= _MOST and (not spreads or (end_ns - start_ns) * 1e-9 / spans >= shortest_s):
         edges = np.linspace(start_ns, end_ns, spans + 1).astype(np.int64).tolist()
         powers = mean_powers(list(itertools.pairwise(edges)))
         if all(power is not None for power in powers):
             spread_w = float(np.std(np.array(powers, np.float64), ddof=1))
-            found.append({"span_s": (end_ns - start_ns) * 1e-9 / spans, "spans": spans, "sd_power_w": spread_w})
+            spreads.append({"span_s": (end_ns - start_ns) * 1e-9 / spans, "spans": spans, "sd_power_w": spread_w})
         spans *= 2
-    return found
+    return spreads
 
 
 def reported_spread_w(spreads: Sequence[IdleSpread]) -> float | None:
-    """The standard deviation to report: over eighths of the idle time, or quarters where eighths are too short."""
+    """Return the spread to report in watts: over eighths of the idle time, or quarters where eighths are too short."""
     return float(spreads[min(1, len(spreads) - 1)]["sd_power_w"]) if spreads else None
 
 
 def idle_uncertainty_w(idle: Mapping[str, Any], duration_s: float) -> float | None:
-    """Standard uncertainty of the power that an idle machine would have drawn during a run, in watts.
+    """Return the standard uncertainty of the power that an idle machine would have drawn during a run, in watts.
 
     Args:
         idle: a domain's idle power, see calibration.measure_idle; without `spreads` (from a study file or an old
@@ -104,12 +104,12 @@ def read_calibrations(
 
 
 def drifts_w(calibrations: Calibrations) -> dict[str, dict[str, float]]:
-    """The drift of every node's idle power, by node; that of a study without nodes is of the node ""."""
+    """Return the drift of every node's idle power, by node; that of a study without nodes is of the node ""."""
     return {str(before.get("node", "")): drift_w(before, after) for before, after in calibrations}
 
 
 def drift_w(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, float]:
-    """Standard uncertainty of idle power from its drift during a study, in watts by domain.
+    """Return the standard uncertainty of idle power from its drift during a study, in watts by domain.
 
     Idle power may have been anywhere between both values at any time: this is the root mean square of a uniform
     distribution between 0 and the difference.
@@ -121,9 +121,9 @@ def drift_w(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, fl
     sessions = [session_of(idle.get("machine") or {}) for idle in (before, after)]
     if sessions[0] is None or sessions[0] != sessions[1]:
         return {}
-    found = {}
+    drifts = {}
     for domain, power in before["domains"].items():
         means = power["mean_power_w"], (after["domains"].get(domain) or {}).get("mean_power_w")
         if None not in means:
-            found[domain] = abs(means[1] - means[0]) / 3**0.5
-    return found
+            drifts[domain] = abs(means[1] - means[0]) / 3**0.5
+    return drifts

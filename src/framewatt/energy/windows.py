@@ -48,7 +48,7 @@ class Samples:
             self.time_ns, self.value = self.time_ns[last], self.value[last]
 
     def around(self, start_ns: int, end_ns: int) -> tuple[int, int, int]:
-        """The samples relevant to a window: those inside, and the nearest one on either side.
+        """Return the samples relevant to a window: those inside, and the nearest one on either side.
 
         Returns:
             index of the first of them, index after the last, and the number of failed reads inside the window.
@@ -64,12 +64,12 @@ class Samples:
         return first, last, int(failed)
 
     def seconds(self, instants_ns: Nanoseconds | int) -> Values:
-        """Times as seconds since the first good sample, so that floats keep nanosecond differences exact."""
+        """Return times as seconds since the first good sample, so that floats keep nanosecond differences exact."""
         return np.asarray((np.asarray(instants_ns) - (self.time_ns[0] if len(self.time_ns) else 0)) * 1e-9)
 
 
 def coverage(t: Nanoseconds, start_ns: int, end_ns: int) -> tuple[float | None, int, tuple[str, ...]]:
-    """How far good samples cover a window.
+    """Return how far good samples cover a window.
 
     Returns:
         the largest gap in seconds, the number of samples inside, and why they do not cover the window, if so.
@@ -89,7 +89,7 @@ def coverage(t: Nanoseconds, start_ns: int, end_ns: int) -> tuple[float | None, 
 def judge_gaps(
     widths_s: Values, duration_s: float, period_s: float, where: str
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Reasons why gaps make a window invalid, and flags for gaps that do not.
+    """Return the reasons why gaps make a window invalid, and flags for gaps that do not.
 
     Args:
         widths_s: seconds between the relevant readings.
@@ -101,21 +101,19 @@ def judge_gaps(
     if not len(gaps_s):
         return (), ()
     share = float(gaps_s.sum()) / duration_s
-    said = f"no reading for {gaps_s.max():.3g} s {where}"
+    gap = f"no reading for {gaps_s.max():.3g} s {where}"
     if share > LARGEST_GAP_SHARE:
-        return (
-            f"{said}: gaps are {100 * share:.3g} % of the window, at most {100 * LARGEST_GAP_SHARE:g} % may be",
-        ), ()
-    return (), (said,)
+        return (f"{gap}: gaps are {100 * share:.3g} % of the window, at most {100 * LARGEST_GAP_SHARE:g} % may be",), ()
+    return (), (gap,)
 
 
 def longest_wait_s(period_s: float) -> float:
-    """Seconds between two readings above which they are a gap."""
+    """Return the seconds between two readings above which they are a gap."""
     return max(LONG_GAP_PERIODS * period_s, _SHORTEST_GAP_S)
 
 
 def segment(t: Nanoseconds, edge_ns: int) -> int:
-    """Index of the segment between two readings that contains an edge of a window."""
+    """Return the index of the segment between two readings that contains an edge of a window."""
     return int(np.clip(np.searchsorted(t, edge_ns, side="right"), 1, len(t) - 1)) - 1
 
 
@@ -155,7 +153,7 @@ class WindowEnergy:
 
 
 def combine(parts: Sequence[WindowEnergy], duration_s: float) -> WindowEnergy:
-    """One window made of several spans (the epochs of a training).
+    """Return the energy of a window that consists of several spans (the epochs of a training).
 
     Energies add up. Random parts of the uncertainties add in quadrature, systematic ones linearly.
 
@@ -186,7 +184,7 @@ def combine(parts: Sequence[WindowEnergy], duration_s: float) -> WindowEnergy:
 
 
 def flags_of(channel: Channel, duration_s: float, failed: int) -> tuple[str, ...]:
-    """Flags for a window that is short for its meter, or has failed reads.
+    """Return the flags for a window that is short for its meter, or has failed reads.
 
     Args:
         channel: the channel that was read.
@@ -206,7 +204,7 @@ def flags_of(channel: Channel, duration_s: float, failed: int) -> tuple[str, ...
 
 
 def together(at_start_j: float, at_end_j: float) -> float:
-    """Combined error of a window's two edges in joules, from their signed errors.
+    """Return the combined error of a window's two edges in joules, from their signed errors.
 
     If a load begins and ends with the window, both edges change the energy in the same direction and their errors add
     up; otherwise they are independent.

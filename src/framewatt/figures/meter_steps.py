@@ -39,9 +39,9 @@ def draw(found: Characterisation) -> Figure:
     Args:
         found: what the meters showed; at least one channel.
     """
-    figure = Figure(figsize=(8.4, 0.9 + 1.25 * len(found.found)), layout="constrained")
-    panels = figure.subplots(len(found.found), 1, sharex=True, squeeze=False)[:, 0]
-    for axes, one, series, wrong in zip(panels, found.found, found.series, found.problems, strict=True):
+    figure = Figure(figsize=(8.4, 0.9 + 1.25 * len(found.characters)), layout="constrained")
+    panels = figure.subplots(len(found.characters), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, one, series, wrong in zip(panels, found.characters, found.series, found.problems, strict=True):
         _panel(axes, one, series, found, not wrong)
     panels[-1].set_xlabel("time (s)")
     loads = dict.fromkeys(_shaded_as(stretch.load) for stretch in found.stretches if stretch.load != IDLE)

@@ -18,6 +18,7 @@ from framewatt.base.errors import FramewattError
 CPUS = Path("/sys/devices/system/cpu")
 
 _ANSWER_S = 10.0
+_NO_ANSWER = "the process that sets the governor does not answer. Start again."
 
 
 @contextlib.contextmanager
@@ -27,7 +28,8 @@ def governor(name: str | None, root: Path = CPUS, keep: Sequence[int] = ()) -> I
     Args:
         name: `performance`, or another that the kernel knows.
         root: where the kernel lists its processors.
-        keep: open files (the machine's lock) that the guardian holds until it has restored the governor.
+        keep: open files (the lock of the machine) that the guardian process keeps open until it has restored the
+            governor.
 
     Raises:
         FramewattError: the kernel shows no governor, or this user may not set it.
@@ -47,9 +49,9 @@ def governor(name: str | None, root: Path = CPUS, keep: Sequence[int] = ()) -> I
     assert guardian.stdout is not None
     try:
         ready, _, _ = select.select([guardian.stdout], [], [], _ANSWER_S)
-        said = guardian.stdout.readline().strip() if ready else "its guardian does not answer"
-        if said != "set":
-            raise FramewattError(f"preflight.set_governor: {said}")
+        answer = guardian.stdout.readline().strip() if ready else _NO_ANSWER
+        if answer != "set":
+            raise FramewattError(f"preflight.set_governor: {answer}")
         yield
     finally:
         guardian.stdin.close()
@@ -63,21 +65,23 @@ def main(name: str, root: Path) -> int:
         signal.signal(number, signal.SIG_IGN)
     files = sorted(root.glob("cpu[0-9]*/cpufreq/scaling_governor"))
     if not files:
-        print(f"found no scaling_governor under {root}; allowed: a machine that shows cpufreq", flush=True)
+        print(
+            f"no scaling_governor is under {root}. Use a machine that shows cpufreq, or leave the key out.", flush=True
+        )
         return 1
-    found: dict[Path, str] = {}
+    previous: dict[Path, str] = {}
     try:
         for file in files:
-            found[file] = file.read_text()
+            previous[file] = file.read_text()
             file.write_text(name)
         print("set", flush=True)
         sys.stdin.read()
     except OSError as error:
-        print(f"found that {error.filename} cannot be written ({error.strerror}); allowed: root", flush=True)
+        print(f"{error.filename} cannot be written ({error.strerror}). Run as root.", flush=True)
     finally:
-        for file, previous in found.items():
+        for file, name_before in previous.items():
             with contextlib.suppress(OSError):
-                file.write_text(previous)
+                file.write_text(name_before)
     return 0
 
 

@@ -2,8 +2,8 @@
 
 The lock of the machine is flock(2) on a file in every folder of FOLDERS to which every user may write. Not everyone
 sees the same folders (a container has its own /run/lock, a job its own /tmp); those that share at least one take turns.
-All lock them in this order, which rules out deadlocks. The holder writes into the file who it is, and those who wait
-read it.
+All lock them in this order, which rules out deadlocks. The process that has the lock writes its name into the file,
+and those that wait read it.
 
 The kernel releases a lock when the last process that holds it has ended, however it ended. Children inherit it
 (`MachineLock.files`) if the machine is back to normal only after they have ended.
@@ -25,7 +25,7 @@ from typing import Any
 
 from framewatt.base.errors import FramewattError
 
-_TOLD_B = 4096
+_NOTE_B = 4096
 _STUDY = re.compile(r"[\w.-]{1,100}", re.ASCII)
 
 
@@ -47,8 +47,8 @@ class Holder:
         return f"process {self.pid}, study {self.study}, since {self.since:%Y-%m-%d %H:%M:%S} UTC"
 
 
-def tell(file: int, study: str) -> None:
-    """Write into a lock's file that this process holds it. On a full disk, only this note is lost."""
+def write_holder(file: int, study: str) -> None:
+    """Write into the file of a lock that this process has it. On a full disk, only this note is lost."""
     holder = {"study": study, "pid": os.getpid(), "since_utc": datetime.now(UTC).isoformat(timespec="seconds")}
     line = f"{json.dumps(holder)}\n".encode()
     with contextlib.suppress(OSError):
@@ -57,36 +57,36 @@ def tell(file: int, study: str) -> None:
 
 
 def read_holder(file: int) -> Holder | None:
-    """The holder according to the lock's file, or None. Anybody may write there, so anything unexpected is ignored."""
+    """Return the holder that the file of a lock names, or None. Anybody may write there; other content is ignored."""
     try:
-        said = json.loads(os.pread(file, _TOLD_B, 0).splitlines()[0])
-        study, since = str(said["study"]), datetime.fromisoformat(said["since_utc"]).astimezone(UTC)
-        return Holder(study, int(said["pid"]), since) if _STUDY.fullmatch(study) else None
+        note = json.loads(os.pread(file, _NOTE_B, 0).splitlines()[0])
+        study, since = str(note["study"]), datetime.fromisoformat(note["since_utc"]).astimezone(UTC)
+        return Holder(study, int(note["pid"]), since) if _STUDY.fullmatch(study) else None
     except (OSError, ValueError, KeyError, TypeError, IndexError, RecursionError, OverflowError):
         return None
 
 
 FOLDERS = tuple(map(Path, ("/run/lock", "/run/lock/framewatt", "/tmp", "/dev/shm")))  # noqa: S108 # files are checked
 VARIABLE = "FRAMEWATT_LOCK_FOLDER"
-"""For tests: the one folder whose lock counts instead of the machine's. Records say if it was used."""
+"""For tests: the one folder with the lock that counts instead of the machine's. Records state if it was used."""
 
 WAIT_VARIABLE = "FRAMEWATT_WAIT"
-"""`no`: end if the lock is held. Jobs get it through the environment, since it does not affect their results."""
+"""`no`: end if another process has the lock. Jobs get it through the environment, since results do not depend on it."""
 
 MEASUREMENT, STUDIES = "framewatt-measurement.lock", "framewatt-studies.lock"
-"""Held while something is measured; shared by all studies that measure on this machine, from start to end."""
+"""Locked while something is measured; shared by all studies that measure on this machine, from start to end."""
 
 _EVERYONE = 0o666
 
 
 @dataclass(frozen=True)
 class MachineLock:
-    """The lock, held.
+    """The lock, while this process has it.
 
     Attributes:
-        files: open files that hold it, to pass on to children.
+        files: open files that keep it locked, to pass on to children.
         waited_s: seconds waited for others.
-        machine_wide: False where a test's lock is held instead of the machine's.
+        machine_wide: False where it is the lock of a test instead of the machine's.
     """
 
     files: tuple[int, ...]
@@ -94,13 +94,13 @@ class MachineLock:
     machine_wide: bool
 
     def facts(self) -> dict[str, Any]:
-        """Its entry in records."""
+        """Return the entry of the lock in records."""
         return {"waited_s": self.waited_s, "machine_wide": self.machine_wide}
 
 
 @contextlib.contextmanager
 def machine_lock(study: str, *, wait: bool = True) -> Iterator[MachineLock]:
-    """Hold the machine's lock; if others measure, print one line that says for whom this waits.
+    """Keep the lock of the machine for the block; if others measure, print one line that names them, and wait.
 
     Args:
         study: what is measured, shown to others that wait.
@@ -109,22 +109,22 @@ def machine_lock(study: str, *, wait: bool = True) -> Iterator[MachineLock]:
     Raises:
         FramewattError: somebody else measures and `wait` is False, or no lock can be taken.
     """
-    began = time.monotonic()
+    started_s = time.monotonic()
     files: list[int] = []
     try:
         waited = False
         for path in _paths(MEASUREMENT):
             waited |= _take(path, files, study, wait, waited)
         if not files:
-            raise _none()
-        yield MachineLock(tuple(files), time.monotonic() - began if waited else 0.0, VARIABLE not in os.environ)
+            raise _no_folder()
+        yield MachineLock(tuple(files), time.monotonic() - started_s if waited else 0.0, VARIABLE not in os.environ)
     finally:
         for file in files:
             os.close(file)
 
 
 def may_wait() -> bool:
-    """Whether a job of the workflow may wait for the lock."""
+    """Return whether a job of the workflow may wait for the lock."""
     return os.environ.get(WAIT_VARIABLE) != "no"
 
 
@@ -136,7 +136,7 @@ def announce_study(study: str, *, wait: bool) -> tuple[int, ...]:
         wait: False raises if another study is registered or measures.
 
     Returns:
-        the open files, which hold the lock.
+        the open files, which keep the lock.
 
     Raises:
         FramewattError: another study is registered or measures and `wait` is False, or no lock can be taken.
@@ -155,25 +155,25 @@ def announce_study(study: str, *, wait: bool) -> tuple[int, ...]:
         except BlockingIOError:
             raise _refusal(file) from None
         fcntl.flock(file, fcntl.LOCK_SH)
-        tell(file, study)
+        write_holder(file, study)
         files.append(file)
     return tuple(files)
 
 
 def _paths(name: str) -> list[Path]:
-    """The lock's files in folders to which every user may write."""
+    """Return the files of a lock in folders to which every user may write."""
     if VARIABLE in os.environ:
         return [Path(os.environ[VARIABLE], name)]
-    found = [folder / name for folder in FOLDERS if _open_to_all(folder)]
-    if not found:
-        raise _none()
-    return found
+    paths = [folder / name for folder in FOLDERS if _open_to_all(folder)]
+    if not paths:
+        raise _no_folder()
+    return paths
 
 
-def _none() -> FramewattError:
+def _no_folder() -> FramewattError:
     return FramewattError(
-        f"found no folder for the lock of this machine; allowed: one of {', '.join(map(str, FOLDERS))} to which every "
-        "user may write; mend, as its owner: chmod 1777"
+        f"no folder for the lock of this machine: every user must be able to write to one of "
+        f"{', '.join(map(str, FOLDERS))}. Run chmod 1777 on one, as its owner."
     )
 
 
@@ -186,7 +186,7 @@ def _open_to_all(folder: Path) -> bool:
 
 
 def _take(path: Path, files: list[int], study: str, wait: bool, quiet: bool) -> bool:
-    """Lock a file and add it to `files`; return whether others held it.
+    """Lock a file and add it to `files`; return whether others had it.
 
     If the file was removed meanwhile, its lock is useless: the file that now has its name is locked instead.
     """
@@ -206,7 +206,7 @@ def _take(path: Path, files: list[int], study: str, wait: bool, quiet: bool) -> 
             # A blocking call, which sleeps in the kernel: waiting must not disturb the measurement.
             fcntl.flock(file, fcntl.LOCK_EX)
         if _is_still(file, path):
-            tell(file, study)
+            write_holder(file, study)
             return waited
         os.close(files.pop())
     return waited
@@ -244,8 +244,8 @@ def _open(path: Path) -> int | None:
 
 def _unusable(path: Path, why: str) -> FramewattError:
     return FramewattError(
-        f"{path}: found that it cannot be the lock of this machine ({why}); allowed: a file that every user may read "
-        f"and write; mend, as its owner: rm {path}"
+        f"{path} cannot be the lock of this machine ({why}): every user must be able to read and write it. Run rm "
+        f"{path}, as its owner."
     )
 
 
@@ -258,28 +258,28 @@ def _is_still(file: int, path: Path) -> bool:
 
 def _refusal(file: int) -> FramewattError:
     return FramewattError(
-        f"found that this machine measures {_holder(file)}; allowed: one measurement at a time; mend: start again when "
-        "it has ended, or without wait=False"
+        f"this machine measures {_holder(file)}, and may measure one study at a time. Start again when that has ended, "
+        "or without wait=False."
     )
 
 
 def _holder(file: int) -> str:
-    """Who holds the lock; if that process is gone, also its remaining children that still hold it."""
+    """Return who has the lock; if that process has ended, also its children that still have it."""
     holder = read_holder(file)
     if holder is None:
-        return "a study that has not said its name"
-    said = f"study {holder.study} (process {holder.pid}, since {holder.since:%Y-%m-%d %H:%M:%S} UTC)"
+        return "a study without a name"
+    words = f"study {holder.study} (process {holder.pid}, since {holder.since:%Y-%m-%d %H:%M:%S} UTC)"
     if not Path("/proc", str(holder.pid)).exists() and (left := _holding(os.fstat(file).st_ino)):
-        said += f", whose process {', '.join(map(str, left))} is left and may be ended"
-    return said
+        words += f"; it has ended, but left process {', '.join(map(str, left))}, which you may end"
+    return words
 
 
 def _holding(inode: int) -> list[int]:
-    """Processes that hold a lock on a file, among those that this user may inspect."""
-    found = set()
+    """Return the processes that have a lock on a file, among those that this user may inspect."""
+    pids = set()
     for path in Path("/proc").glob("[0-9]*/fdinfo/*"):
         with contextlib.suppress(OSError):
             lines = path.read_text().splitlines()
             if any(line.startswith("lock:") and f":{inode} " in line for line in lines):
-                found.add(int(path.parts[2]))
-    return sorted(found)
+                pids.add(int(path.parts[2]))
+    return sorted(pids)

@@ -1,8 +1,8 @@
 """Describes this machine: hardware, operating system, and in which session it runs.
 
 A machine is its hardware, a session is one boot of it: a reboot is another session of the same machine. Nothing here
-names the owner: no host name, user, serial number or address. So two machines of like hardware are one in records,
-whose sessions differ; nodes of a cluster are told apart by their aliases (measured_by).
+names the owner: no host name, user, serial number or address. So records do not distinguish two machines of the same
+hardware, except by their sessions; nodes of a cluster are distinguished by their aliases (measured_by).
 """
 
 import hashlib
@@ -25,12 +25,12 @@ _STEPS = 4
 
 
 def usable_processors() -> int:
-    """Processors that this process may run on."""
+    """Return the number of processors that this process may run on."""
     return len(os.sched_getaffinity(0))
 
 
 def describe_machine(root: Path = Path("/")) -> dict[str, Any]:
-    """Hardware and operating system, with `id` (see machine_of) and `session`, which is another after a reboot.
+    """Return hardware and operating system, with `id` (see machine_of) and `session`, which changes with a reboot.
 
     The session leaves out facts that differ between processes of one boot: the operating system of a container image,
     and the processors that a scheduler assigns.
@@ -66,7 +66,7 @@ def describe_machine(root: Path = Path("/")) -> dict[str, Any]:
 
 
 def machine_of(machine: Mapping[str, Any]) -> str | None:
-    """The identity of a machine: a hash of its hardware, the same after a reboot or an update of its system.
+    """Return the identity of a machine: a hash of its hardware, the same after a reboot or an update of its system.
 
     Processor model, logical processors, memory, architecture, names and memory of GPUs, and whether it is virtual.
     Records of any schema give it. None where nothing is known of the hardware, as in imported runs.
@@ -83,9 +83,9 @@ def machine_of(machine: Mapping[str, Any]) -> str | None:
 
 
 def measured_by(machine: Mapping[str, Any], node: str | None) -> str | None:
-    """The machine as a factor of the statistics: its identity, and of a cluster's node its alias, too.
+    """Return the machine as a level of the statistics: its identity, and for a node of a cluster also its alias.
 
-    Nodes of like hardware are several machines: each has its own silicon and cooling. None where nothing is known.
+    Nodes of the same hardware are several machines: each has its own silicon and cooling. None where nothing is known.
 
     Args:
         machine: see describe_machine.
@@ -96,22 +96,22 @@ def measured_by(machine: Mapping[str, Any], node: str | None) -> str | None:
 
 
 def session_of(machine: Mapping[str, Any]) -> str | None:
-    """The identity of one boot of a machine; records before schema 4 have it as `fingerprint`.
+    """Return the identity of one boot of a machine; records before schema 4 have it as `fingerprint`.
 
     Args:
         machine: see describe_machine.
     """
-    told = machine.get("session") or machine.get("fingerprint")
-    return str(told) if told else None
+    session = machine.get("session") or machine.get("fingerprint")
+    return str(session) if session else None
 
 
 def any_session_recorded(records: Iterable[RunRecord]) -> bool:
-    """Whether any of some records tells its session as such; those of finished older studies do not (schema 4)."""
+    """Return whether any record has a `session`; records of finished older studies do not (before schema 4)."""
     return any("session" in (record["machine"] or {}) for record in records)
 
 
 def lasting(machine: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts that are the same in every process of one boot, without the identities that follow from them.
+    """Return the facts that are the same in every process of one boot, without the identities that follow from them.
 
     Args:
         machine: see describe_machine.
@@ -120,7 +120,7 @@ def lasting(machine: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def facts_of(machine: Mapping[str, Any]) -> dict[str, Any]:
-    """What a record says of its machine in words, without identities.
+    """Return the facts of a machine in a record, without identities.
 
     Args:
         machine: see describe_machine.
@@ -129,13 +129,13 @@ def facts_of(machine: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _gpus_of(machine: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The GPUs of a description, which may be anybody's."""
-    told = machine.get("gpus")
-    return [gpu for gpu in told if isinstance(gpu, Mapping)] if isinstance(told, list) else []
+    """Return the GPUs of a description, which may be anything."""
+    gpus = machine.get("gpus")
+    return [gpu for gpu in gpus if isinstance(gpu, Mapping)] if isinstance(gpus, list) else []
 
 
 def _installed_gib(memory_b: Any) -> float | None:
-    """Installed memory: the kernel, firmware and drivers each keep a little of it, more or less by their version."""
+    """Return the installed memory in GiB: kernel, firmware and drivers take a little, depending on their version."""
     if not isinstance(memory_b, int) or not 0 < memory_b < _MOST_B:
         return None
     step = 2.0 ** (math.ceil(math.log2(memory_b)) - 1) / _STEPS
@@ -143,13 +143,13 @@ def _installed_gib(memory_b: Any) -> float | None:
 
 
 def _digest(value: Any) -> str:
-    """Sixteen hexadecimal digits of a hash, the first ones that no reader of a CSV file takes for a number."""
+    """Return the first sixteen hexadecimal digits of a hash that no reader of a CSV file takes for a number."""
     digits = hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
     return next(text for at in range(49) if not re.fullmatch(r"\d+(e\d+)?", text := digits[at : at + 16]))
 
 
 def text_of(path: Path) -> str:
-    """Text of a kernel file, empty where it cannot be read."""
+    """Return the text of a kernel file, empty where it cannot be read."""
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -164,7 +164,7 @@ def _os_name(root: Path) -> str | None:
 
 
 def _gpus() -> list[dict[str, Any]]:
-    """Name, memory and driver of NVIDIA GPUs; empty where the driver does not answer."""
+    """Return the name, memory and driver of NVIDIA GPUs; empty where the driver does not answer."""
     try:
         import pynvml
 

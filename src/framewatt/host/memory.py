@@ -15,7 +15,7 @@ from framewatt.study.options import KEPT
 
 GPU, MAIN, UNNAMED = "GPU memory", "main memory", "memory"
 
-_SAID = {
+_PHRASES = {
     # torch, MXNet, the CUDA driver and TensorFlow.
     GPU: (
         "CUDA out of memory",
@@ -45,18 +45,18 @@ _SYSTEM = Path("/")
 
 
 def shortage_in_output(words: str) -> str | None:
-    """The kind of memory that ran out according to a process's output, or None.
+    """Return the kind of memory that ran out according to the output of a process, or None.
 
     Args:
         words: all its output.
     """
-    return next((memory for memory, phrases in _SAID.items() if any(phrase in words for phrase in phrases)), None)
+    return next((memory for memory, phrases in _PHRASES.items() if any(phrase in words for phrase in phrases)), None)
 
 
 def processes_killed_for_memory() -> int | None:
-    """OOM kills by the kernel, in this cgroup and its children; None where there is no count.
+    """Return the OOM kills by the kernel, in this cgroup and its children; None where there is no count.
 
-    The count is that of this process's cgroup (version 2, then 1; a container has its own), else of the machine since
+    The count is for the cgroup of this process (version 2, then 1; a container has its own), else for the machine since
     its boot. Source: Linux, Documentation/admin-guide/cgroup-v2.rst, cgroup-v1/memory.rst, proc(5).
     """
     for path in (*_counters_of_group(), _SYSTEM / "proc/vmstat"):
@@ -71,14 +71,14 @@ def processes_killed_for_memory() -> int | None:
 
 
 def _counters_of_group() -> list[Path]:
-    """Candidate files with the OOM kills of this process's cgroup."""
+    """Return the files that may have the OOM kills of this process's cgroup."""
     try:
         groups = [line.split(":", 2) for line in (_SYSTEM / "proc/self/cgroup").read_text().splitlines()]
     except OSError:
         return []
     mounted = _SYSTEM / "sys/fs/cgroup"
-    found = [mounted / group.lstrip("/") / "memory.events" for number, _, group in groups if number == "0"]
-    return found + [
+    files = [mounted / group.lstrip("/") / "memory.events" for number, _, group in groups if number == "0"]
+    return files + [
         mounted / "memory" / group.lstrip("/") / "memory.oom_control"
         for _, controllers, group in groups
         if "memory" in controllers.split(",")
@@ -90,17 +90,17 @@ KEEPING = {"MALLOC_TRIM_THRESHOLD_": str(2**60), "MALLOC_MMAP_MAX_": "0"}
 mallopt(3). Heaps of further threads still shrink, by whole pieces of 64 MiB."""
 
 RETURNED = "returned"
-"""What a process does whose freed memory goes back to the kernel; the other is options.KEPT."""
+"""The freed memory of a process goes back to the kernel; the other case is options.KEPT."""
 
 _TRIED_B = 64 << 20
-"""Bytes of a block that is tried: over 32 MiB, so that freeing it does not change from where on glibc maps blocks."""
+"""Bytes of a test block: over 32 MiB, so that freeing it does not change the size from which glibc maps blocks."""
 
 _FEW = _TRIED_B // (2 << 20) // 2
-"""Page faults below which a block was there already: a new one takes one a page, and pages have 2 MiB at most."""
+"""Page faults below which a block was there already: a new block takes one a page, and pages have 2 MiB at most."""
 
 
 def heap_settings(job: Mapping[str, Any]) -> dict[str, str]:
-    """Variables of the environment for the heap that a job's cell names; none for the default.
+    """Return the environment variables for the heap that the cell of a job names; none for the default.
 
     Args:
         job: of a run.
@@ -109,10 +109,10 @@ def heap_settings(job: Mapping[str, Any]) -> dict[str, str]:
 
 
 def heap_in_force() -> str:
-    """KEPT or RETURNED: what becomes of a large block that this process frees, whatever its allocator is.
+    """Return KEPT or RETURNED: where a large block goes that this process frees, whatever its allocator is.
 
-    A block is filled, freed, asked for and filled once more: if it was kept, the second time is without page faults. To
-    be called outside of what is measured, by the main thread.
+    A block is filled, freed, allocated and filled once more. If the process kept it, the second time has no page
+    faults. Call this outside measured windows, in the main thread.
 
     Raises:
         MemoryError: there is no memory for the block.
@@ -122,13 +122,13 @@ def heap_in_force() -> str:
 
 
 def _faults_of_filling() -> int:
-    """Page faults of this thread while it fills a block, which it frees."""
+    """Return the page faults of this thread while it fills a block, which it then frees."""
     libc = ctypes.CDLL(None)
     libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
     libc.free.restype, libc.free.argtypes = None, [ctypes.c_void_p]
     block = libc.malloc(_TRIED_B)
     if not block:
-        raise MemoryError(f"found no memory for a block of {_TRIED_B} bytes")
+        raise MemoryError(f"no memory for a block of {_TRIED_B} bytes")
     before = resource.getrusage(resource.RUSAGE_THREAD).ru_minflt
     ctypes.memset(block, 1, _TRIED_B)
     faults = resource.getrusage(resource.RUSAGE_THREAD).ru_minflt - before
@@ -146,7 +146,7 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def files_below(places: Iterable[Path]) -> Iterator[Path]:
-    """All regular files of some places, which are files or folders; links to files elsewhere are followed."""
+    """Yield all regular files of some places, which are files or folders; links to files elsewhere are followed."""
     for place in places:
         if place.is_file():
             yield place
@@ -155,24 +155,24 @@ def files_below(places: Iterable[Path]) -> Iterator[Path]:
 
 
 def in_memory_b(paths: Iterable[Path]) -> tuple[int, int]:
-    """Bytes of some files that the kernel has in memory, in whole pages, and the files' size in whole pages.
+    """Return the bytes of some files that the kernel has in memory, and the size of the files, both in whole pages.
 
-    Files that may not be read count as nothing. Of a file that is neither its own nor writable by it, the kernel tells
-    a process that all of it is in memory; see mincore(2).
+    Files that may not be read count as nothing. For a file that a process neither owns nor may write, the kernel
+    reports that all of it is in memory; see mincore(2).
 
     Raises:
-        FramewattError: the kernel does not tell.
+        FramewattError: the kernel does not report it.
     """
-    held = size = 0
+    cached = size = 0
     for path in paths:
         pages = _pages_in_memory(path)
-        held += int(pages.sum())
+        cached += int(pages.sum())
         size += len(pages)
-    return held * mmap.PAGESIZE, size * mmap.PAGESIZE
+    return cached * mmap.PAGESIZE, size * mmap.PAGESIZE
 
 
 def forget(paths: Iterable[Path], switch: Path = DROP) -> bool:
-    """Ask the kernel to forget some files, and where this user may ask for that, all others.
+    """Request that the kernel forgets some files, and where this user may request that, all others.
 
     It keeps what a process has mapped. See posix_fadvise(2); a page that is not written back yet is written first.
 
@@ -181,7 +181,7 @@ def forget(paths: Iterable[Path], switch: Path = DROP) -> bool:
         switch: the kernel's, for all files.
 
     Returns:
-        Whether all files were to be forgotten.
+        whether the kernel was requested to forget all files.
     """
     os.sync()
     for path in paths:
@@ -201,14 +201,14 @@ def forget(paths: Iterable[Path], switch: Path = DROP) -> bool:
 
 
 def _pages_in_memory(path: Path) -> np.ndarray:
-    """For each page of a file whether it is in memory; none of a file that is empty or may not be read."""
+    """Return for each page of a file whether it is in memory; no pages where it is empty or may not be read."""
     try:
         with path.open("rb") as file:
             mapped = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
     except (OSError, ValueError):
         return np.zeros(0, bool)
     with mapped:
-        # The view is of the mapping itself, which is asked about and never read.
+        # The view is the mapping itself. Only its address is used, and it is never read.
         view = np.frombuffer(mapped, np.uint8)
         flags = np.zeros(-(-len(view) // mmap.PAGESIZE), np.uint8)
         failed = _LIBC.mincore(
@@ -217,7 +217,7 @@ def _pages_in_memory(path: Path) -> np.ndarray:
         del view
     if failed:
         raise FramewattError(
-            f"{path}: found {os.strerror(ctypes.get_errno())} on asking what of it is in memory; allowed: a kernel "
-            "that tells (mincore)"
+            f"{path}: the kernel does not report which pages are in memory ({os.strerror(ctypes.get_errno())}). Use a "
+            "kernel with mincore(2)."
         )
     return (flags & 1).astype(bool)

@@ -16,7 +16,7 @@ _SLURMS = "SLURMD_NODENAME"
 
 
 def share_nodes(nodes: Mapping[str, str]) -> None:
-    """Let every job know the nodes.
+    """Pass the names of the nodes to every job.
 
     Args:
         nodes: names by alias.
@@ -25,36 +25,34 @@ def share_nodes(nodes: Mapping[str, str]) -> None:
 
 
 def check_node(planned: str | None) -> None:
-    """Make sure that a job runs where it was planned to.
+    """Check that a job runs on its planned node.
 
     Args:
         planned: alias of its node; None where the study has no nodes.
 
     Raises:
-        FramewattError: it runs on another node, or nobody has said which node the alias stands for.
+        FramewattError: it runs on another node, or no name is given for the alias.
     """
     if planned is None:
         return
     nodes = json.loads(os.environ.get(VARIABLE) or "{}")
     if planned not in nodes:
-        raise FramewattError(
-            f"node {planned}: found no name for it; allowed: one that --config nodes='{{{planned}: <name>}}' gives"
-        )
+        raise FramewattError(f"node {planned} has no name. Give one: --config nodes='{{{planned}: <name>}}'.")
     here = _names_here()
     if nodes[planned] not in here:
         raise FramewattError(
-            f"node {planned}: found that this job runs on {here[0]}; allowed: {nodes[planned]}, on which this block "
-            "was planned, and whose idle power corrects it; nothing is measured"
+            f"node {planned}: this job runs on {here[0]}, but its block is planned on {nodes[planned]}, and the idle "
+            f"power of that node corrects it. Nothing is measured; send the job to {nodes[planned]}."
         )
 
 
 def booted_s() -> int:
-    """When this node was booted, in seconds since 1970."""
+    """Return the time at which this node was booted, in seconds since 1970."""
     return round(time.time() - time.clock_gettime(time.CLOCK_BOOTTIME))
 
 
 def _names_here() -> list[str]:
-    """The names that this node goes by."""
+    """Return the names of this node."""
     if name := os.environ.get(_SLURMS):
         return [name]
     host = socket.gethostname()

@@ -32,23 +32,23 @@ def adopt_orphans() -> None:
 
 
 def ended_with_parent() -> Callable[[], None]:
-    """A function for a child to call first, so that the kernel kills it when the thread that started it ends.
+    """Return a function that a child calls first, so that the kernel kills it when the thread that started it ends.
 
     It is for subprocess's `preexec_fn`, where no other thread runs.
     """
     parent = os.getpid()
 
-    def ask() -> None:
+    def request_death_signal() -> None:
         _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if os.getppid() != parent:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    return ask
+    return request_death_signal
 
 
 def children() -> set[int]:
-    """Process ids of this process's children, without zombies."""
-    found = set()
+    """Return the process ids of this process's children, without zombies."""
+    pids = set()
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             # Fields after the name, which is in parentheses and may hold any character: state, parent, … (proc(5)).
@@ -56,8 +56,8 @@ def children() -> set[int]:
         except OSError:
             continue
         if int(parent) == os.getpid() and state != "Z":
-            found.add(int(stat.parent.name))
-    return found
+            pids.add(int(stat.parent.name))
+    return pids
 
 
 def end_orphans(spared: set[int]) -> None:
@@ -84,7 +84,7 @@ class Outcome:
     """How a child ended.
 
     Attributes:
-        reason: None on success, else one line that says what happened.
+        reason: None on success, else one line with what happened.
         started_ns: CLOCK_MONOTONIC just before it was started.
         ended_ns: CLOCK_MONOTONIC just after it had ended.
         strays: number of processes that it left behind, and that were ended.
@@ -107,8 +107,8 @@ def supervise(
 ) -> Outcome:
     """Run a command in a process group of its own, its output appended to `log`.
 
-    When the command ends or times out, or this process is told to stop, all processes that the command started are
-    ended, even those that have left its group. If this process is killed, the kernel kills the command, but not its
+    When the command ends or times out, or this process receives a signal to end, all processes that the command started
+    are ended, even those that have left its group. If this process is killed, the kernel kills the command, but not its
     children.
 
     Args:
@@ -117,10 +117,10 @@ def supervise(
         timeout_s: seconds it may take.
         environment: environment variables set for it on top of this process's.
         folder: its working directory; None is this process's own.
-        keep: open files that it inherits and holds until it ends.
+        keep: open files that it inherits and keeps open until it ends.
 
     Raises:
-        KeyboardInterrupt: this process was told to stop (SIGINT, SIGTERM or SIGHUP); the group has been ended.
+        KeyboardInterrupt: this process received SIGINT, SIGTERM or SIGHUP; the group has been ended.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     adopt_orphans()
@@ -176,15 +176,15 @@ def scrub(log: Path, begin: int, secrets: Secrets) -> None:
     """
     with log.open("r+b") as file:
         file.seek(begin)
-        said = file.read(_LARGEST_LOG_B)
+        content = file.read(_LARGEST_LOG_B)
         size = log.stat().st_size - begin
         if size > _LARGEST_LOG_B:
             file.seek(-(_LARGEST_LOG_B // 2), os.SEEK_END)
             # Cut between words: half a token would not be recognised as a secret.
-            first, last = said[: _LARGEST_LOG_B // 2].rpartition(b" ")[0], file.read().partition(b" ")[2]
-            said = first + b"\n[framewatt: %d bytes left out]\n" % (size - len(first) - len(last)) + last
-        scrubbed = secrets.redact(as_text(said)).encode("utf-8", "surrogateescape")
-        if scrubbed != said or size > _LARGEST_LOG_B:
+            first, last = content[: _LARGEST_LOG_B // 2].rpartition(b" ")[0], file.read().partition(b" ")[2]
+            content = first + b"\n[framewatt: %d bytes left out]\n" % (size - len(first) - len(last)) + last
+        scrubbed = secrets.redact(as_text(content)).encode("utf-8", "surrogateescape")
+        if scrubbed != content or size > _LARGEST_LOG_B:
             file.seek(begin)
             file.write(scrubbed)
             file.truncate()
@@ -199,15 +199,15 @@ def thread_settings(threads: int) -> dict[str, str]:
     return {f"{name}_NUM_THREADS": str(threads) for name in names} | {"TF_CPP_MIN_LOG_LEVEL": "2"}
 
 
-def _describe_exit(code: int, killed_before: int | None, said: str) -> str:
-    """How a child failed, and which kind of memory ran out, if known.
+def _describe_exit(code: int, killed_before: int | None, output: str) -> str:
+    """Return how a child failed, and which kind of memory ran out, if known.
 
     Args:
         code: its exit code, negative for a signal.
         killed_before: OOM kills before the child was started.
-        said: the child's output.
+        output: of the child.
     """
-    short = shortage_in_output(said)
+    short = shortage_in_output(output)
     ending = f"ended with exit code {code}" if code > 0 else f"killed by {signal.Signals(-code).name}"
     if code == -signal.SIGKILL:
         killed = processes_killed_for_memory()
@@ -232,14 +232,14 @@ def _end_group(process: subprocess.Popen[bytes]) -> None:
 
 
 def _output(log: Path, begin: int) -> str:
-    """The child's output."""
+    """Return the output of the child."""
     with log.open("rb") as file:
         file.seek(begin)
         return file.read().decode(errors="replace")
 
 
-def _last_words(said: str) -> str:
-    """The last line about a lack of memory, else the last line, where Python puts the error."""
-    lines = [line.strip() for line in said.splitlines()]
+def _last_words(output: str) -> str:
+    """Return the last line about a lack of memory, else the last line, where Python puts the error."""
+    lines = [line.strip() for line in output.splitlines()]
     telling = [line for line in lines if shortage_in_output(line)] or lines
     return next((line[:_LAST_WORDS] for line in reversed(telling) if line), "")

@@ -36,7 +36,7 @@ _CPU_METERS = {"rapl", "perf", "pyrapl", "external", "replay", ESTIMATE}
 
 
 def make_meter(name: str, options: Mapping[str, Any]) -> Meter:
-    """The meter of that name, not yet opened.
+    """Return the meter of that name, not yet opened.
 
     Args:
         name: one of METERS.
@@ -46,12 +46,12 @@ def make_meter(name: str, options: Mapping[str, Any]) -> Meter:
         FramewattError: no such meter.
     """
     if name not in _MAKERS:
-        raise FramewattError(f"instruments.meters: found {name!r}; allowed: {', '.join(METERS)}")
+        raise FramewattError(f"instruments.meters: {name!r} is not a meter. Use one of: {', '.join(METERS)}.")
     return _MAKERS[name](options)
 
 
 def availability(names: Iterable[str], options: Mapping[str, Any]) -> dict[str, tuple[bool, str]]:
-    """Whether each meter can be read here, and why (not).
+    """Return whether each meter can be read here, and why (not).
 
     Args:
         names: of METERS.
@@ -61,7 +61,7 @@ def availability(names: Iterable[str], options: Mapping[str, Any]) -> dict[str, 
 
 
 def select_meters(options: Mapping[str, Any]) -> list[str]:
-    """Names of the meters to use on this machine.
+    """Return the names of the meters to use on this machine.
 
     A named meter that is not available is an error, unless the study allows the estimate as a fallback. `auto` takes
     RAPL and NVML where they are available. The estimate only ever replaces a meter of the CPU's energy.
@@ -79,12 +79,12 @@ def select_meters(options: Mapping[str, Any]) -> list[str]:
 def chosen_of(
     options: Mapping[str, Any], available: Mapping[str, bool], why: Callable[[str], str] = lambda _: "it was not there"
 ) -> list[str]:
-    """Names of the meters to use, given which are available; see `select_meters` (pure).
+    """Return the names of the meters to use, given which are available; see `select_meters` (pure).
 
     Args:
         options: the study's `instruments`, with defaults filled in.
-        available: tells by a meter's name whether it can be read.
-        why: tells by a meter's name why it cannot be read.
+        available: whether a meter can be read, by its name.
+        why: returns why a meter cannot be read, by its name.
 
     Raises:
         FramewattError: a meter is missing and the study names no fallback.
@@ -95,8 +95,8 @@ def chosen_of(
             ready.append(name)
         elif options["meters"] != "auto" and options["fallback"] != ESTIMATE:
             raise FramewattError(
-                f"instruments.meters: found {name}, which this machine lacks: {why(name)}; "
-                "allowed: a meter that is there, or fallback: estimate"
+                f"instruments.meters: {name} cannot be read here: {why(name)}. Name a meter that this machine has, or "
+                "set fallback: estimate."
             )
     if not _CPU_METERS & set(ready) and options["fallback"] == ESTIMATE:
         ready.append(ESTIMATE)

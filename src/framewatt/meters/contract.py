@@ -1,4 +1,4 @@
-"""What a meter is: a set of channels, and their readings with timestamps."""
+"""The contract of meters: a meter has channels, and gives readings of them with timestamps."""
 
 import os
 from collections.abc import Sequence
@@ -62,26 +62,26 @@ class Channel:
     late_s: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """The channel as JSON-ready values."""
-        # All are plain values: nothing in them is to be copied deeply, which took a fifth of writing a trace.
+        """Return the channel as JSON-ready values."""
+        # All are plain values. A deep copy would take a fifth of the time of writing a trace.
         return dict(vars(self))
 
     @classmethod
     def from_dict(cls, content: Any) -> "Channel":
-        """The inverse of `to_dict`, with checks, since a trace from elsewhere may hold anything.
+        """Return the channel that `to_dict` described, with checks, since a trace from elsewhere may have any content.
 
         Raises:
-            ValueError: the content describes no channel; the message says why.
+            ValueError: the content describes no channel, with the reason.
         """
         if not isinstance(content, dict) or not set(content) <= set(_KINDS) or not set(_REQUIRED) <= set(content):
-            raise ValueError("a channel of other fields than a channel has")
+            raise ValueError("a channel has unknown fields, or lacks some")
         for name, value in content.items():
             if not isinstance(value, _KINDS[name]) or (isinstance(value, bool) and _KINDS[name] is not bool):
-                raise ValueError(f"a channel whose {name} is {value!r:.40}")
+                raise ValueError(f"a channel has {value!r:.40} as its {name}")
             if isinstance(value, int | float) and not 0 <= value < _LARGEST:
-                raise ValueError(f"a channel whose {name} is {value!r:.40}")
+                raise ValueError(f"a channel has {value!r:.40} as its {name}")
         if content["kind"] not in (COUNTER, GAUGE):
-            raise ValueError(f"a channel of the kind {content['kind']!r:.40}")
+            raise ValueError(f"a channel has {content['kind']!r:.40} as its kind")
         return cls(**content)
 
 
@@ -107,11 +107,10 @@ class Meter(Protocol):
 
     name: str
     period_s: float
-    """Seconds between two readings: the period that the study asks for, or the instrument's own where that is
-    longer."""
+    """Seconds between two readings: the period that the study requests, or the longer one of the instrument."""
 
     def available(self) -> tuple[bool, str]:
-        """Whether the instrument can be read here, and why or why not, with a remedy."""
+        """Return whether the instrument can be read here, and why or why not, with a remedy."""
 
     def open(self) -> list[Channel]:
         """Get ready to read, and return the channels.
@@ -126,7 +125,7 @@ class Polled(Meter, Protocol):
     """A meter that is polled at fixed times, and returns a value of every channel at once."""
 
     def values(self) -> list[float]:
-        """One value per channel, in the channels' order, NaN where its read failed."""
+        """Return one value per channel, in the order of the channels, NaN where its read failed."""
 
     def close(self) -> None:
         """Release what `open` acquired."""
@@ -137,13 +136,13 @@ class Streamed(Meter, Protocol):
     """A meter that sends readings at its own pace, with their timestamps."""
 
     def stream(self) -> int | None:
-        """A file descriptor that becomes readable when there are readings; None once there will be no more.
+        """Return a file descriptor that becomes readable when there are readings; None once there will be no more.
 
         A source that cannot signal new data, such as a growing file, returns None from the start and is polled instead.
         """
 
     def read(self) -> Sequence[Reading]:
-        """The readings since the last call, in the order of their times within each channel."""
+        """Return the readings since the last call, in the order of their times within each channel."""
 
     def end(self) -> Sequence[Reading]:
         """Release what `open` acquired, and return the readings that were still under way."""
@@ -153,7 +152,7 @@ def require(meter: Meter) -> None:
     """Raise unless a meter can be read here; the first line of every `open`.
 
     Raises:
-        FramewattError: the meter cannot be read; the message says why.
+        FramewattError: the meter cannot be read, with the reason and a remedy.
     """
     ready, reason = meter.available()
     if not ready:
@@ -161,7 +160,7 @@ def require(meter: Meter) -> None:
 
 
 def unreadable(path: str | os.PathLike[str]) -> str | None:
-    """The system's message if a file cannot be read, else None. A byte is read to be sure."""
+    """Return the message of the system if a file cannot be read, else None. A byte is read to be sure."""
     try:
         descriptor = os.open(path, os.O_RDONLY)
     except OSError as error:

@@ -2,7 +2,7 @@
 
 The model is linear between an idle and a busy processor, E = cores * t * idle + busy_time * (busy - idle), as in cloud
 carbon calculators for shared machines (Cloud Carbon Footprint, methodology, "compute").
-It is an estimate and says so in every channel.
+Every channel is marked as estimated.
 """
 
 import math
@@ -42,7 +42,7 @@ class Estimate:
         self._start = (0, 0.0)
 
     def available(self) -> tuple[bool, str]:
-        """Whether the kernel tells how busy the processors are."""
+        """Return whether the kernel reports how busy the processors are."""
         if not self.stat.is_file():
             return False, f"{self.stat} is not there (not Linux?)"
         return True, f"estimated from processor time of {self._cores} processors"
@@ -69,7 +69,7 @@ class Estimate:
         os.close(self._file)
 
     def values(self) -> list[float]:
-        """Estimated joules since `open`."""
+        """Return the estimated joules since `open`."""
         try:
             busy_s = self._busy_s() - self._start[1]
         except (OSError, ValueError, IndexError):
@@ -79,6 +79,6 @@ class Estimate:
         return [idle_j + busy_s * (self.busy_w_per_core - self.idle_w_per_core)]
 
     def _busy_s(self) -> float:
-        """Seconds that all processors together have worked: user, nice, system, irq and softirq (proc(5))."""
+        """Return the seconds that all processors together have worked: user, nice, system, irq, softirq (proc(5))."""
         user, nice, system, _idle, _iowait, irq, softirq = os.pread(self._file, 256, 0).split(b"\n", 1)[0].split()[1:8]
         return sum(map(int, (user, nice, system, irq, softirq))) * self._tick_s

@@ -62,19 +62,19 @@ class External:
         self._last_ns = 0
 
     def available(self) -> tuple[bool, str]:
-        """Whether the file is there and has the columns."""
+        """Return whether the file exists and has the columns."""
         if not self.log.path.is_file():
             return (
                 False,
-                f"instruments.external.path: found {str(self.log.path)!r}, which is not there; allowed: a CSV file",
+                f"instruments.external.path: {str(self.log.path)!r} does not exist. Name a CSV file.",
             )
         with self.log.path.open(newline="", encoding="utf-8") as file:
             header = next(csv.reader([file.readline()]), [])
         for key, column in (("time_column", self.log.time_column), ("value_column", self.log.value_column)):
             if column not in header:
                 return False, (
-                    f"instruments.external.{key}: found {column!r}; allowed: a column of {self.log.path}: "
-                    f"{', '.join(header) or 'none'}"
+                    f"instruments.external.{key}: {column!r} is not a column of {self.log.path}. Use one of: "
+                    f"{', '.join(header) or 'none'}."
                 )
         return True, f"reads {self.log.path}"
 
@@ -97,48 +97,48 @@ class External:
         ]
 
     def stream(self) -> int | None:
-        """None: a file does not signal that it has grown."""
+        """Return None: a file does not signal that it has grown."""
         return None
 
     def read(self) -> Sequence[Reading]:
-        """The lines since the last call, those with times before `open` included; they lie before every window.
+        """Return the lines since the last call, also those with times before `open`, which are before every window.
 
         Raises:
             FramewattError: a line has no time.
         """
         assert self._file is not None
         *lines, self._rest = (self._rest + self._file.read()).split("\n")
-        found = []
+        readings = []
         for row in csv.DictReader(lines, fieldnames=self._header):
             stamp_ns = self._monotonic_ns(row[self.log.time_column] or "")
             if stamp_ns < self._last_ns:
                 raise FramewattError(
-                    f"meter external: {self.log.path}: found time {row[self.log.time_column]} after a later one; "
-                    "allowed: times that ascend"
+                    f"meter external: {self.log.path}: the time {row[self.log.time_column]} is after a later time. Use "
+                    "a log with ascending times."
                 )
             self._last_ns = stamp_ns
-            found.append((stamp_ns, 0, _value(row[self.log.value_column])))
-        return found
+            readings.append((stamp_ns, 0, _value(row[self.log.value_column])))
+        return readings
 
     def end(self) -> Sequence[Reading]:
         """Wait up to `lag_s` for the line that covers this moment, and return the last readings."""
         assert self._file is not None
         end_ns = time.monotonic_ns()
         deadline_ns = end_ns + round((self.log.lag_s + self.log.period_s) * 1e9)
-        found = list(self.read())
+        readings = list(self.read())
         while self._last_ns < end_ns and time.monotonic_ns() < deadline_ns:
             time.sleep(_WAIT_STEP_S)
-            found += self.read()
+            readings += self.read()
         self._file.close()
-        return found
+        return readings
 
     def _monotonic_ns(self, text: str) -> int:
-        """A time of the meter's clock as CLOCK_MONOTONIC nanoseconds."""
+        """Return a time of the meter's clock as CLOCK_MONOTONIC nanoseconds."""
         try:
             instant_ns = utc_ns(text)
         except ValueError as error:
             raise FramewattError(
-                f"meter external: {self.log.path}: found time {text!r}; allowed: seconds since 1970, or ISO 8601"
+                f"meter external: {self.log.path}: {text!r} is not a time. Use seconds since 1970, or ISO 8601."
             ) from error
         return instant_ns + round(self.log.offset_s * 1e9) - self._utc_less_monotonic_ns
 

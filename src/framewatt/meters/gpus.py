@@ -31,14 +31,14 @@ class Gpu:
 
     @property
     def note(self) -> str:
-        """A caveat for readers of its energy."""
+        """Return a caveat for readers of its energy."""
         return "the GPU is divided (MIG): its energy is all its instances'" if self.mig_uuids else ""
 
 
 def visible_gpus(gpus: Sequence[Gpu]) -> list[Gpu]:
-    """The GPUs that CUDA_VISIBLE_DEVICES lets through, in their own order.
+    """Return the GPUs that CUDA_VISIBLE_DEVICES names, in their own order.
 
-    As CUDA reads it, the list ends at the first entry that names no GPU, or more than one (CUDA C++ Programming Guide,
+    CUDA reads the list up to the first entry that names no GPU, or more than one GPU (CUDA C++ Programming Guide,
     environment variables). An entry is an index, the beginning of a UUID, or the UUID of an instance of a divided GPU,
     which stands for the whole GPU, since power is metered for the whole only.
 
@@ -58,8 +58,8 @@ def visible_gpus(gpus: Sequence[Gpu]) -> list[Gpu]:
             break
         if matching[0].lost:
             raise FramewattError(
-                f"CUDA_VISIBLE_DEVICES: found {wanted!r}; allowed: GPUs of which the driver tells; of {name.strip()} "
-                "it tells nothing (forbidden to this user, or fallen off the bus: see nvidia-smi)"
+                f"CUDA_VISIBLE_DEVICES: {wanted!r} names GPU {name.strip()}, and the driver reports nothing about it "
+                "(it is forbidden to this user, or has failed: see nvidia-smi). Name other GPUs."
             )
         visible[matching[0].index] = matching[0]
     return [visible[index] for index in sorted(visible)]
@@ -72,7 +72,7 @@ def _names(name: str, gpu: Gpu) -> bool:
 
 
 def gpus_of(library: Any) -> list[Gpu]:
-    """All GPUs of the machine, with their MIG instances.
+    """Return all GPUs of the machine, with their MIG instances.
 
     Args:
         library: the pynvml module, initialised.
@@ -105,7 +105,7 @@ def _mig_uuids(library: Any, handle: Any) -> tuple[str, ...]:
 
 
 THROTTLE_REASONS = "throttle_reasons_bits"
-"""The quantity whose readings are these bits."""
+"""The quantity with these bits as readings."""
 
 _NAMES = {
     0x4: "software power cap",
@@ -118,7 +118,7 @@ _NAMES = {
 
 
 def throttled_shares(bits: Any) -> dict[str, float]:
-    """Share of readings in which each reason was set, for reasons that were set at all.
+    """Return the share of readings in which each reason was set, for reasons that were set at all.
 
     Args:
         bits: shape (n,), readings.

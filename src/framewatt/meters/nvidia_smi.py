@@ -1,4 +1,4 @@
-"""nvidia-smi as a program beside the run, the instrument of all three papers (every second or every 10 ms).
+"""nvidia-smi as a program next to the run, the instrument of all three papers (every second or every 10 ms).
 
 Power is `power.draw`: an average over up to a second on some GPUs. Readings are timestamped when their line arrives,
 since the program's own timestamps are of the wall clock, which may be set during a run. Every value is parsed with its
@@ -31,7 +31,7 @@ FIELDS = {
 """Field of nvidia-smi -> quantity and its resolution."""
 
 UNITS = {"W": 1.0, "mW": 1e-3, "%": 1.0, "MiB": 2.0**20, "KiB": 2.0**10, "GiB": 2.0**30, "MHz": 1.0, "": 1.0}
-"""Unit that nvidia-smi writes -> factor to the quantity's unit. Temperatures come without one, in degrees Celsius."""
+"""Unit that nvidia-smi writes -> factor to the quantity's unit. Temperatures have no unit there: degrees Celsius."""
 
 _VALUE = re.compile(r"(-?\d+(?:\.\d+)?)(?: (\w+|%))?")
 _UPDATE_PERIOD_S = 0.1
@@ -54,7 +54,7 @@ class NvidiaSmi:
         self._first_channel: dict[int, int] = {}
 
     def available(self) -> tuple[bool, str]:
-        """Whether the program is installed, the driver answers and at least one GPU is visible."""
+        """Return whether the program is installed, the driver answers and at least one GPU is visible."""
         if shutil.which("nvidia-smi") is None:
             return False, "the program nvidia-smi is not installed (it comes with NVIDIA's driver)"
         try:
@@ -97,36 +97,36 @@ class NvidiaSmi:
         ]
 
     def stream(self) -> int | None:
-        """The program's output."""
+        """Return the descriptor of the program's output."""
         assert self._lines is not None
         return self._lines.stream
 
     def read(self) -> Sequence[Reading]:
-        """The values of the lines that have arrived."""
+        """Return the values of the lines that have arrived."""
         assert self._lines is not None
         return self._readings(self._lines.take())
 
     def end(self) -> Sequence[Reading]:
-        """End the program; the values of its last lines."""
+        """End the program, and return the values of its last lines."""
         assert self._lines is not None
         return self._readings(self._lines.stop())
 
     def _readings(self, lines: Sequence[str]) -> list[Reading]:
         now_ns = time.monotonic_ns()
-        found = []
+        readings: list[Reading] = []
         for line in lines:
             index, *values = [field.strip() for field in line.split(",")]
             first = self._first_channel.get(int(index)) if index.isdigit() else None
             # A line that names no GPU is a message ("Unable to determine the device handle…"): all values are unknown.
             if first is None or len(values) != len(FIELDS):
-                found += [(now_ns, channel, math.nan) for channel in range(len(self._first_channel) * len(FIELDS))]
+                readings += [(now_ns, channel, math.nan) for channel in range(len(self._first_channel) * len(FIELDS))]
                 continue
-            found += [(now_ns, first + number, parse_value(value)) for number, value in enumerate(values)]
-        return found
+            readings += [(now_ns, first + number, parse_value(value)) for number, value in enumerate(values)]
+        return readings
 
 
 def parse_value(text: str) -> float:
-    """The value of a field in its quantity's unit, NaN where there is none.
+    """Return the value of a field in its quantity's unit, NaN where there is none.
 
     Args:
         text: the field as nvidia-smi writes it: `56.10 W`, `1024 MiB`, `80 %`, `[N/A]`, `[GPU is lost]`.
@@ -136,7 +136,7 @@ def parse_value(text: str) -> float:
 
 
 def unit_of(text: str) -> str | None:
-    """The unit after a number, empty for no unit; None where the text is not a number in a known unit.
+    """Return the unit after a number, empty for no unit; None where the text is not a number in a known unit.
 
     Args:
         text: the field as nvidia-smi writes it.
@@ -147,7 +147,7 @@ def unit_of(text: str) -> str | None:
 
 
 def _gpus() -> list[Gpu]:
-    """All GPUs of the machine, from `nvidia-smi -L`.
+    """Return all GPUs of the machine, from `nvidia-smi -L`.
 
     Raises:
         FramewattError: the program prints no list of GPUs.
@@ -155,9 +155,10 @@ def _gpus() -> list[Gpu]:
     try:
         done = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=_ANSWER_S, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise FramewattError(f"nvidia-smi does not answer ({error})") from error
+        raise FramewattError(f"nvidia-smi does not answer ({error}). Check NVIDIA's driver.") from error
     if done.returncode:
-        raise FramewattError(f"nvidia-smi says: {(done.stdout + done.stderr).strip()[:200]}")
+        message = (done.stdout + done.stderr).strip()[:200]
+        raise FramewattError(f"nvidia-smi failed ({message}). Check NVIDIA's driver.")
     gpus: list[Gpu] = []
     for line in done.stdout.splitlines():
         if whole := re.match(r"GPU (\d+): .*\(UUID: (GPU-[^)]+)\)", line):

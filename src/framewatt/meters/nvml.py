@@ -1,6 +1,6 @@
 """NVIDIA GPUs through NVML: energy counter, power, utilisation, memory, temperature, clocks, throttling.
 
-Only the GPUs that this process may use are read (see visible.py).
+Only the GPUs that this process may use are read (see visible_gpus).
 Source: NVIDIA Management Library API reference, the calls named in `_readers`.
 """
 
@@ -48,7 +48,7 @@ class Nvml:
         self._reads: list[_Read] = []
 
     def available(self) -> tuple[bool, str]:
-        """Whether the NVIDIA driver answers and at least one GPU is visible."""
+        """Return whether the NVIDIA driver answers and at least one GPU is visible."""
         try:
             library = self._load()
             library.nvmlInit()
@@ -65,7 +65,7 @@ class Nvml:
         return (True, f"{count} visible GPUs") if count else (False, "no GPU is visible; look at CUDA_VISIBLE_DEVICES")
 
     def open(self) -> list[Channel]:
-        """Start NVML and keep the calls that every visible GPU supports."""
+        """Start NVML, and return the channels of the calls that each visible GPU supports."""
         require(self)
         library = self._load()
         library.nvmlInit()
@@ -79,11 +79,13 @@ class Nvml:
                 channels += [_channel(gpu, quantity) for quantity in quantities]
                 self._reads.append(_guarded(library, read, len(quantities)))
         if not channels:
-            raise FramewattError("meter nvml: found no quantity that a visible GPU tells; allowed: at least its power")
+            raise FramewattError(
+                "meter nvml: no visible GPU reports any quantity. Update NVIDIA's driver, or leave nvml out."
+            )
         return channels
 
     def values(self) -> list[float]:
-        """One value per channel, NaN where NVML reported an error."""
+        """Return one value per channel, NaN where NVML reported an error."""
         return [value for read in self._reads for value in read()]
 
     def close(self) -> None:
@@ -124,7 +126,7 @@ def _guarded(library: Any, read: _Read, count: int) -> _Read:
 
 
 def _readers(library: Any, handle: Any) -> list[tuple[tuple[str, ...], _Read]]:
-    """Everything that is read from a GPU: for each NVML call, the quantities that it gives."""
+    """Return everything that is read from a GPU: for each NVML call, its quantities."""
 
     def instant_power_w() -> float:
         field = library.nvmlDeviceGetFieldValues(handle, [library.NVML_FI_DEV_POWER_INSTANT])[0]

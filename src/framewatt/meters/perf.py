@@ -41,7 +41,7 @@ class Perf:
     Args:
         period_s: seconds between two lines of perf, at least 0.01.
         events: folder in which the kernel lists the events.
-        paranoid: the kernel's file that says what users may count.
+        paranoid: the kernel's file with the level of what users may count.
     """
 
     name = "perf"
@@ -52,10 +52,10 @@ class Perf:
         self._paranoid = paranoid
         self._lines: Lines | None = None
         self._parser = IntervalParser()
-        self._kept: list[str] = []
+        self._waiting: list[str] = []
 
     def available(self) -> tuple[bool, str]:
-        """Whether perf is installed, the processor has the events, and this user may count them."""
+        """Return whether perf is installed, the processor has the events, and this user may count them."""
         if shutil.which("perf") is None:
             return False, "the program perf is not installed (Debian: apt install linux-perf)"
         if not self._present():
@@ -74,7 +74,7 @@ class Perf:
         self._lines = Lines(
             ["perf", "stat", "--all-cpus", "--per-socket", *form, "-I", interval_ms, "-e", names], signal.SIGINT
         )
-        self._kept = self._first_interval()
+        self._waiting = self._first_interval()
         return [
             Channel(
                 instrument=self.name,
@@ -90,26 +90,26 @@ class Perf:
         ]
 
     def stream(self) -> int | None:
-        """The output of perf."""
+        """Return the descriptor of the output of perf."""
         assert self._lines is not None
         return self._lines.stream
 
     def read(self) -> Sequence[Reading]:
-        """Joules since perf began, at the end of each interval that it has printed."""
+        """Return the joules since the start of perf, at the end of each interval that it has printed."""
         assert self._lines is not None
-        lines, self._kept = self._kept + self._lines.take(), []
+        lines, self._waiting = self._waiting + self._lines.take(), []
         return self._parser.readings(lines, time.monotonic_ns())
 
     def end(self) -> Sequence[Reading]:
         """End perf, and return its last, shorter interval."""
         assert self._lines is not None
-        return self._parser.readings(self._kept + self._lines.stop(), time.monotonic_ns())
+        return self._parser.readings(self._waiting + self._lines.stop(), time.monotonic_ns())
 
     def _present(self) -> list[str]:
         return [event for event in _DOMAINS if (self._events / event).exists()]
 
     def _first_interval(self) -> list[str]:
-        """The lines of the first interval, from which the parser learns which sockets there are."""
+        """Return the lines of the first interval, from which the parser learns which sockets there are."""
         assert self._lines is not None
         lines: list[str] = []
         deadline = time.monotonic() + _FIRST_LINES_S + self.period_s
@@ -120,8 +120,11 @@ class Perf:
             lines += taken
             if self._parser.learn(lines):
                 return lines
-        said = " ".join([*lines, *self._lines.stop()]).strip() or "nothing"
-        raise FramewattError(f"meter perf: found {said[:300]!r} from perf stat; allowed: an interval with its energies")
+        output = " ".join([*lines, *self._lines.stop()]).strip() or "nothing"
+        raise FramewattError(
+            f"meter perf: perf stat printed {output[:300]!r} instead of an interval with energies. Try it by "
+            "hand, or use the meter rapl."
+        )
 
 
 class IntervalParser:
@@ -134,7 +137,7 @@ class IntervalParser:
         self._last_ns = 0
 
     def learn(self, lines: Sequence[str]) -> bool:
-        """Take the domains from the first interval if it is complete; whether it is."""
+        """Take the domains from the first interval if it is complete; return whether it is."""
         rows = [row for line in lines if (row := _parse(line))]
         if not rows or rows[-1][0] == rows[0][0]:
             return False
@@ -154,7 +157,7 @@ class IntervalParser:
         self._start_ns = min(starts_ns, default=None)
 
     def readings(self, lines: Sequence[str], now_ns: int) -> list[Reading]:
-        """Readings of the lines, in order.
+        """Return the readings of the lines, in order.
 
         An interval that perf could not count sets the counter back. A window across it then shows a reset and is
         invalid; windows before and after it stay valid.
@@ -164,7 +167,7 @@ class IntervalParser:
             now_ns: CLOCK_MONOTONIC of now.
         """
         self.align(lines, now_ns)
-        found = []
+        readings = []
         for line in lines:
             row = _parse(line)
             if row is None or row[1] not in self.domains:
@@ -175,12 +178,12 @@ class IntervalParser:
             self._last_ns = max(self._start_ns + round(second * 1e9), self._last_ns)
             index = self.domains.index(domain)
             self._joules[index] += _SET_BACK_J if math.isnan(joules) else joules
-            found.append((self._last_ns, index, self._joules[index]))
-        return found
+            readings.append((self._last_ns, index, self._joules[index]))
+        return readings
 
 
 def _can_print_json() -> bool:
-    """Whether the installed perf can print JSON."""
+    """Return whether the installed perf can print JSON."""
     done = subprocess.run(
         ["perf", "stat", "-j", "--", "true"], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=10
     )
@@ -188,18 +191,18 @@ def _can_print_json() -> bool:
 
 
 def _parse(line: str) -> tuple[float, str, float] | None:
-    """Second, domain and joules of a CSV or JSON line; None for any other line, NaN joules where perf did not count.
+    """Return the second, domain and joules of a line; None for any other line, NaN joules where perf did not count.
 
     Fields of CSV: time, socket (`S0`), processors in it, value, unit, event, …
     """
     fields = line.strip().split(",")
     if line.lstrip().startswith("{"):
         try:
-            told = json.loads(line)
+            values = json.loads(line)
         except ValueError:
             return None
         names = ("interval", "socket", "aggregate-number", "counter-value", "unit", "event")
-        fields = [str(told.get(name, "")) for name in names]
+        fields = [str(values.get(name, "")) for name in names]
     if len(fields) < 6 or not fields[1].strip().startswith("S"):
         return None
     domain = domain_of(fields[5])
@@ -217,7 +220,7 @@ def _parse(line: str) -> tuple[float, str, float] | None:
 
 
 def domain_of(event: str) -> str | None:
-    """The domain that an event counts, over all sockets; None for an event that is no known energy counter.
+    """Return the domain that an event counts, over all sockets; None where it is not a known energy counter.
 
     Args:
         event: `power/energy-pkg/`, as perf writes it.

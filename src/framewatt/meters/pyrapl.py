@@ -35,7 +35,7 @@ class PyRapl:
         self._sources: list[tuple[str, int]] = []
 
     def available(self) -> tuple[bool, str]:
-        """Whether pyRAPL is installed and can set itself up."""
+        """Return whether pyRAPL is installed and can set itself up."""
         try:
             self._begin()
         except ImportError:
@@ -50,7 +50,7 @@ class PyRapl:
         return True, "pyRAPL is set up"
 
     def open(self) -> list[Channel]:
-        """Begin a measurement; the domains are those with a number in its first result."""
+        """Start a measurement, and return the channels with a number in its first result."""
         require(self)
         self._begin()
         self._measurement.end()
@@ -63,7 +63,7 @@ class PyRapl:
             if value is not None and value >= 0
         ]
         if not self._sources:
-            raise FramewattError("meter pyrapl: found no number in its result; allowed: at least one socket's")
+            raise FramewattError("meter pyrapl: its result has no number for any socket. Use the meter rapl.")
         return [
             Channel(
                 instrument=self.name,
@@ -82,7 +82,7 @@ class PyRapl:
         self._measurement = None
 
     def values(self) -> list[float]:
-        """Joules of every domain since `open`, NaN where pyRAPL gives None or a negative number."""
+        """Return the joules of every domain since `open`, NaN where pyRAPL gives None or a negative number."""
         try:
             self._measurement.end()
         except (OSError, ValueError):

@@ -17,24 +17,24 @@ _UPDATE_PERIOD_S = 0.001
 """The counters are refreshed about every millisecond (Intel SDM volume 3B, 15.10.1)."""
 
 _RESOLUTION_J = 61e-6
-"""The usual energy unit, 2^-14 J (Intel SDM volume 3B, MSR_RAPL_POWER_UNIT)."""
+"""The energy unit of most processors, 2^-14 J (Intel SDM volume 3B, MSR_RAPL_POWER_UNIT)."""
 
 MOST_W = 2000.0
-"""Watts that no zone exceeds, for zones without a limit from the kernel. It is far above any socket's power: rather
-suspect a second wrap in too short a gap than miss one."""
+"""Watts that no zone exceeds, for zones without a limit from the kernel. This is far above the power of any socket: a
+second wrap in a gap shall rather be suspected too often than missed."""
 
 _TURBO = 4.0
 """Factor by which a zone may exceed its largest limit for an instant; 2 was seen to be too little."""
 
 _MIRRORED_J = 1.0
-"""Dies of one package whose counters differ by no more than this show the same counter twice. Read one after the other,
-two views of one counter differ by milliseconds of power, two counters by thousands of joules."""
+"""Joules up to which the counters of two dies of one package count as the same counter, shown twice. Read one after
+another, two views of one counter differ by milliseconds of power, two counters by thousands of joules."""
 
 
 class Rapl:
     """Every RAPL zone.
 
-    Core and uncore lie inside their package, and psys holds the packages: they are read, and never added to them.
+    Core and uncore are parts of their package, and psys includes the packages: they are read, and never added.
 
     Args:
         root: the powercap tree.
@@ -49,7 +49,7 @@ class Rapl:
         self._files: list[int] = []
 
     def available(self) -> tuple[bool, str]:
-        """Whether there is a zone and every counter can be read."""
+        """Return whether there is a zone and every counter can be read."""
         zones = self._zones()
         if not zones:
             return False, f"no RAPL zone under {self.root} (no such hardware, or a virtual machine that hides it)"
@@ -90,7 +90,7 @@ class Rapl:
         self._files = []
 
     def values(self) -> list[float]:
-        """Joules of every zone, NaN where the read failed."""
+        """Return the joules of every zone, NaN where the read failed."""
         values = []
         for file in self._files:
             try:
@@ -100,21 +100,21 @@ class Rapl:
         return values
 
     def _zones(self) -> list[tuple[Path, str]]:
-        """Folders of the zones and their domains, one entry per domain.
+        """Return the folders of the zones and their domains, one entry per domain.
 
         Every control type lists the packages that it knows. Of intel-rapl and intel-rapl-mmio the former is used: the
         latter is a second view of the same package, for firmware that sets limits.
         """
-        found: dict[str, Path] = {}
+        folders: dict[str, Path] = {}
         for folder in sorted(self.root.glob("*rapl*:*"), key=lambda path: ("-mmio" in path.name, path.name)):
             label = _label(folder)
             domain = self._domain(folder, label) if label else None
             if domain:
-                found.setdefault(domain, folder)
-        return [(folder, domain) for domain, folder in sorted(found.items())]
+                folders.setdefault(domain, folder)
+        return [(folder, domain) for domain, folder in sorted(folders.items())]
 
     def _domain(self, folder: Path, label: str) -> str | None:
-        """Domain of a zone; one inside a package is numbered as that package (`package-0`, or `package-0-die-1`)."""
+        """Return the domain of a zone; a zone inside a package has its number (`package-0`, or `package-0-die-1`)."""
         if label == "psys" or label.startswith("package-"):
             return f"cpu:{label}"
         package = _label(self.root / folder.name.rpartition(":")[0]) or ""
@@ -124,11 +124,11 @@ class Rapl:
 
     @staticmethod
     def _without_mirrors(zones: list[tuple[Path, str]]) -> tuple[list[tuple[Path, str]], dict[str, list[str]]]:
-        """The zones without dies that mirror another die's counter, and the dies left out by the domain they mirror.
+        """Return the zones without mirrors of another die's counter, and the mirrors by the domain that they mirror.
 
         Some AMD processors list a package once per die, each with the whole package's joules.
         """
-        kept: list[tuple[Path, str]] = []
+        originals: list[tuple[Path, str]] = []
         mirrored: dict[str, list[str]] = {}
         readings: dict[str, float] = {}
         for zone, domain in zones:
@@ -137,15 +137,15 @@ class Rapl:
             twins = [d for d in readings if die and d.startswith(f"{package}-die-")]
             twin = next((d for d in twins if joules > 0 and abs(readings[d] - joules) <= _MIRRORED_J), None)
             if twin is None:
-                kept.append((zone, domain))
+                originals.append((zone, domain))
                 readings[domain] = joules
             else:
                 mirrored.setdefault(twin, []).append(domain)
-        return kept, mirrored
+        return originals, mirrored
 
 
 def _label(zone: Path) -> str | None:
-    """A zone's own name, or None where it has none."""
+    """Return the name of a zone, or None where it has none."""
     try:
         return (zone / "name").read_text().strip()
     except OSError:
@@ -157,7 +157,7 @@ def _number(path: Path) -> float:
 
 
 def _limit_w(zone: Path) -> float:
-    """Watts that the zone cannot exceed even within one reading: a multiple of its limits, where the kernel gives any.
+    """Return the watts that a zone cannot exceed even within one reading: a multiple of its limits, if it has any.
 
     A power limit holds over its time window; within that, turbo may draw a multiple.
     """

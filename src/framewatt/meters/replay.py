@@ -35,9 +35,9 @@ class Replay:
         self._start_ns = 0
 
     def available(self) -> tuple[bool, str]:
-        """Whether the trace is there."""
+        """Return whether the trace exists."""
         if not self.path.is_file():
-            return False, f"instruments.replay_trace: found {self.path}, which is not there; allowed: a power.parquet"
+            return False, f"instruments.replay_trace: {self.path} does not exist. Name a power.parquet."
         return True, f"replays {self.path}"
 
     def open(self) -> list[Channel]:
@@ -74,7 +74,7 @@ class Replay:
         self._series = []
 
     def values(self) -> list[float]:
-        """The latest recorded reading of every channel at this point, NaN before its first and after its last."""
+        """Return the latest recorded reading of every channel, NaN before its first and after its last."""
         now_ns = (time.monotonic_ns() - self._start_ns) * self.speed
         values = []
         for time_ns, value in self._series:

@@ -1,4 +1,4 @@
-"""Lines of a program that runs beside the measurement and prints readings as it goes."""
+"""Lines of a program that runs at the same time as the measurement and prints readings."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ _STOP_TIMEOUT_S = 5.0
 
 
 class Lines:
-    """A program whose output is taken line by line, without blocking.
+    """A program with output that is taken line by line, without blocking.
 
     Args:
         command: the program and its arguments.
@@ -31,7 +31,9 @@ class Lines:
                 start_new_session=True,
             )
         except OSError as error:
-            raise FramewattError(f"could not start {command[0]}: {error.strerror}") from error
+            raise FramewattError(
+                f"{command[0]} cannot be started ({error.strerror}). Install it, or name another meter."
+            ) from error
         assert self._process.stdout is not None
         self._descriptor = self._process.stdout.fileno()
         self._at_end = False
@@ -39,16 +41,16 @@ class Lines:
 
     @property
     def ended(self) -> bool:
-        """Whether the program has ended by itself."""
+        """Return whether the program has ended by itself."""
         return self._process.poll() is not None
 
     @property
     def stream(self) -> int | None:
-        """The descriptor of its output; None once there will be no more."""
+        """Return the descriptor of its output; None once there will be no more."""
         return None if self._at_end else self._descriptor
 
     def take(self) -> list[str]:
-        """The whole lines since the last call."""
+        """Return the whole lines since the last call."""
         chunks = [self._rest]
         while True:
             try:

@@ -12,7 +12,7 @@ from framewatt.meters.contract import Channel
 
 
 class Readings(ABC):
-    """Readings of several channels, each channel's to be had alone.
+    """Readings of several channels, which can be read channel by channel.
 
     Attributes:
         channels: all of them.
@@ -22,10 +22,10 @@ class Readings(ABC):
 
     @abstractmethod
     def read_channel(self, index: int) -> tuple[Any, Any]:
-        """Times and values of one channel, each of shape (n,): CLOCK_MONOTONIC nanoseconds, NaN where a read failed."""
+        """Return times and values of a channel, shape (n,): CLOCK_MONOTONIC nanoseconds, NaN where a read failed."""
 
     def inside(self, index: int, spans: Sequence[tuple[int, int]]) -> Any:
-        """Good readings of a channel inside the parts of a window.
+        """Return the good readings of a channel inside the parts of a window.
 
         Args:
             index: of the channel.
@@ -34,16 +34,16 @@ class Readings(ABC):
         time_ns, value = self.read_channel(index)
         starts, ends = np.array(spans, np.int64).T
         first, behind = np.searchsorted(time_ns, starts, side="left"), np.searchsorted(time_ns, ends, side="right")
-        found = np.concatenate([value[a:b] for a, b in zip(first, behind, strict=True)])
-        return found[np.isfinite(found)]
+        values = np.concatenate([value[a:b] for a, b in zip(first, behind, strict=True)])
+        return values[np.isfinite(values)]
 
 
 @dataclass(frozen=True)
 class Trace(Readings):
-    """Raw readings, held in memory.
+    """Raw readings in memory.
 
     Attributes:
-        channels: the channels, to which `channel` is an index.
+        channels: the channels; `channel` is an index into them.
         monotonic_ns: shape (n,), CLOCK_MONOTONIC of each reading.
         channel: shape (n,), index into `channels`.
         value: shape (n,), in the channel's unit, NaN where the read failed.
@@ -55,7 +55,7 @@ class Trace(Readings):
     value: Any
 
     def read_channel(self, index: int) -> tuple[Any, Any]:
-        """Times and values of one channel, see Readings."""
+        """Return times and values of a channel, see Readings."""
         if len(self.channels) == 1:
             return self.monotonic_ns, self.value
         if (bounds := self._bounds) is not None:
@@ -66,7 +66,7 @@ class Trace(Readings):
 
     @cached_property
     def _bounds(self) -> Any:
-        """Where the readings of each channel begin and end, shape (channels + 1,); None where they are mixed."""
+        """Return the index at which each channel starts, and the end, shape (channels + 1,); None where mixed."""
         channel = np.asarray(self.channel)
         if (channel[1:] < channel[:-1]).any():
             return None
@@ -74,7 +74,7 @@ class Trace(Readings):
 
 
 def joined(traces: Sequence[Trace]) -> Trace:
-    """Several traces as one, channels in their order; traces without channels add nothing.
+    """Return several traces as one trace, channels in their order; traces without channels add nothing.
 
     Args:
         traces: at least one that has a channel.

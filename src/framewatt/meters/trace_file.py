@@ -23,9 +23,9 @@ _MOST_CHANNELS = 10_000
 _TRACE = {"monotonic_ns": pa.int64(), "instrument": LABEL, "domain": LABEL, "quantity": LABEL, "value": pa.float64()}
 _NAMES = ("instrument", "domain", "quantity")
 _FEW_ROWS = 1 << 22
-"""So many readings are held in memory, where they take 80 MiB."""
+"""Up to so many readings are loaded into memory, where they take 80 MiB."""
 
-_KEPT_B = 1 << 27
+_CACHE_B = 1 << 27
 _GROUP_ROWS = 1 << 20
 _UNDESCRIBED = "readings without a time, or of a channel that it does not describe"
 
@@ -51,20 +51,20 @@ def write_trace(path: Path, trace: Trace) -> None:
 
 
 def open_trace(path: Path) -> Readings:
-    """A power trace whose readings are in memory only if they are few; of a long one, as much as is asked for.
+    """Return a power trace; a short trace is loaded into memory, a long trace is read channel by channel.
 
     Raises:
         FramewattError: the file is no framewatt trace, or is too large when decompressed.
     """
     with _as_framewatt_error(path):
-        found, channels = _opened(path)
-        return StoredTrace(found, channels) if found.count > _FEW_ROWS else _trace_of_rows(found, channels)
+        rows, channels = _opened(path)
+        return StoredTrace(rows, channels) if rows.count > _FEW_ROWS else _load_trace(rows, channels)
 
 
 class StoredTrace(Readings):
-    """Readings in a file, of which the columns of one channel at a time are read.
+    """Readings in a file, which are read one channel at a time.
 
-    What was asked for last is kept, up to 128 MiB.
+    The channels that were read last stay in memory, up to 128 MiB.
 
     Args:
         rows: of the file.
@@ -86,22 +86,24 @@ class StoredTrace(Readings):
                     self._counts[number][group] = self._counts[number].get(group, 0) + int(count)
         if sum(sum(counts.values()) for counts in self._counts) != rows.count:
             raise ValueError(_UNDESCRIBED)
-        self._kept: dict[int, tuple[Any, Any]] = {}
+        self._cache: dict[int, tuple[Any, Any]] = {}
 
     def read_channel(self, index: int) -> tuple[Any, Any]:
-        """Times and values of one channel, see Readings.
+        """Return times and values of a channel, see Readings.
 
         Raises:
             FramewattError: the file cannot be read any more.
         """
-        found = self._kept.pop(index, None)
-        if found is None:
+        readings = self._cache.pop(index, None)
+        if readings is None:
             with _as_framewatt_error(self._rows.path):
-                found = self._read(index)
-        self._kept[index] = found
-        while sum(part.nbytes for kept in self._kept.values() for part in kept) > _KEPT_B and len(self._kept) > 1:
-            del self._kept[next(iter(self._kept))]
-        return found
+                readings = self._read(index)
+        self._cache[index] = readings
+        while (
+            sum(part.nbytes for cached in self._cache.values() for part in cached) > _CACHE_B and len(self._cache) > 1
+        ):
+            del self._cache[next(iter(self._cache))]
+        return readings
 
     def _read(self, index: int) -> tuple[Any, Any]:
         counts = self._counts[index]
@@ -121,27 +123,27 @@ class StoredTrace(Readings):
 
 @contextmanager
 def _as_framewatt_error(path: Path) -> Iterator[None]:
-    """Whatever makes a trace unreadable, as an error of framewatt."""
+    """Raise a FramewattError instead of any error that makes a trace unreadable."""
     try:
         yield
     except UNREADABLE as error:
-        raise FramewattError(f"{path}: found no power trace: {error}") from error
+        raise FramewattError(f"{path} is not a power trace: {error}. Use a trace that framewatt wrote.") from error
 
 
 def _opened(path: Path) -> tuple[Rows, tuple[Channel, ...]]:
-    found = rows_of(path, _TRACE)
-    return found, _channels_of(found.metadata)
+    rows = rows_of(path, _TRACE)
+    return rows, _channels_of(rows.metadata)
 
 
-def _trace_of_rows(found: Rows, channels: tuple[Channel, ...]) -> Trace:
-    time_ns, channel, value = np.empty(found.count, np.int64), np.empty(found.count, np.int32), np.empty(found.count)
+def _load_trace(stored: Rows, channels: tuple[Channel, ...]) -> Trace:
+    time_ns, channel, value = np.empty(stored.count, np.int64), np.empty(stored.count, np.int32), np.empty(stored.count)
     numbers, first = _Numbers(channels), 0
-    for batch in found.batches():
+    for batch in stored.batches():
         rows = slice(first, first + len(batch))
         channel[rows], time_ns[rows] = numbers.number_rows(batch), batch["monotonic_ns"].to_numpy()
         value[rows] = batch["value"].to_numpy(zero_copy_only=False)
         first = rows.stop
-    if first != found.count:
+    if first != stored.count:
         raise ValueError(_UNDESCRIBED)
     return Trace(channels, time_ns, channel, value)
 
@@ -162,7 +164,7 @@ class _Numbers:
             self._number[tuple(place)] = number
 
     def number_rows(self, batch: pa.RecordBatch) -> NDArray[np.int32]:
-        """Of each row, shape (n,).
+        """Return the number of the channel of each row, shape (n,).
 
         Raises:
             ValueError: a row has no time, or names of no channel.
@@ -181,10 +183,10 @@ class _Numbers:
 
 
 def _channels_of(metadata: Mapping[bytes, bytes] | None) -> tuple[Channel, ...]:
-    """The channels that a trace's metadata describe.
+    """Return the channels that the metadata of a trace describe.
 
     Raises:
-        ValueError: the metadata describe no channels; the message says why.
+        ValueError: the metadata describe no channels, with the reason.
     """
     described = (metadata or {}).get(_CHANNELS.encode())
     if described is None:

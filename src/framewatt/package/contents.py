@@ -156,7 +156,7 @@ def environment_texts(records: Iterable[Path], secrets: Secrets) -> dict[str, st
         secrets: texts to redact.
     """
     texts = {path.as_posix(): path.read_text(encoding="utf-8") for path in records}
-    knowing = replace(secrets, told=secrets.told | versions_in(text.encode() for text in texts.values()))
+    knowing = replace(secrets, allowed=secrets.allowed | versions_in(text.encode() for text in texts.values()))
     return {name: knowing.redact(text) for name, text in texts.items()}
 
 

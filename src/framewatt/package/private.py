@@ -204,8 +204,8 @@ def secrets_in(secrets: Secrets, payload: Mapping[str, bytes | Path]) -> Iterato
         secrets: what to look for.
         payload: content of every file, or its path, by its name in the package.
     """
-    told = secrets.told | versions_in(_content(entry) for name, entry in payload.items() if name.endswith(_LOCKS))
-    secrets = replace(secrets, told=told)
+    allowed = secrets.allowed | versions_in(_content(entry) for name, entry in payload.items() if name.endswith(_LOCKS))
+    secrets = replace(secrets, allowed=allowed)
     for name, entry in payload.items():
         yield from (f"a file's name: {kind}" for _, kind in secrets.lines(name))
         found: dict[str, str] = {}

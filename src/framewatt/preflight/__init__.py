@@ -25,7 +25,7 @@ TOPICS = (
 
 
 def check_machine(root: Path = Path("/"), observe_s: float = 0.2, library: Any = None) -> list[dict[str, str]]:
-    """All findings.
+    """Return everything about the machine that disturbs a measurement.
 
     Args:
         root: the file system, or a copy of its /proc and /sys.
@@ -36,7 +36,7 @@ def check_machine(root: Path = Path("/"), observe_s: float = 0.2, library: Any =
 
 
 def objections(findings: Sequence[dict[str, str]], settings: dict[str, Any]) -> list[str]:
-    """Findings that a strict study does not accept, one line each; empty if the study is not strict.
+    """Return the findings that a strict study does not accept, one line each; empty if the study is not strict.
 
     Args:
         findings: see check_machine.

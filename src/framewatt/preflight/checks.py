@@ -17,7 +17,7 @@ class Finding:
 
     Attributes:
         topic: what was checked, one of TOPICS.
-        found: what was found.
+        found: the state of the machine.
         meaning: what that does to a measurement.
         remedy: how to fix it.
     """
@@ -37,7 +37,7 @@ _BUSY_SHARE = 0.1
 
 
 def host_findings(root: Path, observe_s: float) -> Iterator[Finding]:
-    """Findings about everything but GPUs.
+    """Yield the findings about everything except GPUs.
 
     Args:
         root: the file system, or a copy of its /proc and /sys.
@@ -111,7 +111,7 @@ def _load(root: Path, observe_s: float) -> Iterator[Finding]:
 
 
 def busy_s(root: Path) -> float | None:
-    """Processor seconds of all work since the boot, from /proc/stat."""
+    """Return the processor seconds of all work since the boot, from /proc/stat."""
     fields = text_of(root / "proc/stat").split("\n", 1)[0].split()
     if len(fields) < 8:
         return None
@@ -151,7 +151,7 @@ def _throttling(root: Path) -> Iterator[Finding]:
 
 
 def gpu_findings(library: Any = None) -> Iterator[Finding]:
-    """Findings about every NVIDIA GPU that a run may use; none where no driver answers.
+    """Yield the findings about every NVIDIA GPU that a run may use; none where no driver answers.
 
     Args:
         library: a replacement for the pynvml module, for tests.
@@ -180,7 +180,7 @@ def _gpu(library: Any, index: int) -> Iterator[Finding]:
     handle = library.nvmlDeviceGetHandleByIndex(index)
 
     def answer(name: str, *arguments: Any) -> Any:
-        """Result of an NVML call, or None where this GPU does not support it."""
+        """Return the result of an NVML call, or None where this GPU does not support it."""
         try:
             return getattr(library, name)(handle, *arguments)
         except library.NVMLError:

@@ -1,1 +1,1 @@
-"""What is private: found and removed, in every encoding."""
+"""Finds and removes private texts, in every encoding."""

@@ -28,20 +28,20 @@ Unfolded = tuple[str, bool]
 
 
 class Judge(Protocol):
-    """Decides the replacement for a part of a text."""
+    """A function that decides the replacement for a part of a text."""
 
     def __call__(self, part: re.Match[str], /, how: str, unfold: Callable[[str], Iterator[Unfolded]]) -> str:
-        """The replacement.
+        """Return the replacement.
 
         Args:
             part: the part of the text.
             how: its encoding.
-            unfold: gives all texts that it may decode to.
+            unfold: returns all texts that it may decode to.
         """
 
 
 def replace_encoded(text: str, judge: Judge) -> str:
-    """The text with each encoded part replaced by `judge`'s answer; see as_text for undecodable bytes."""
+    """Return the text with each encoded part replaced by `judge`'s answer; see as_text for undecodable bytes."""
     for mark, form, how, unfold in _WAYS:
         if mark is None or any(sign in text for sign in mark):
             text = form.sub(partial(judge, how=how, unfold=unfold), text)
@@ -49,7 +49,7 @@ def replace_encoded(text: str, judge: Judge) -> str:
 
 
 def as_text(content: bytes) -> str:
-    """Bytes as text: UTF-8 decoded, all other bytes as lone surrogates."""
+    """Return bytes as text: UTF-8 decoded, all other bytes as lone surrogates."""
     return content.decode("utf-8", "surrogateescape")
 
 
@@ -71,7 +71,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def _from_base64(run: str) -> Iterator[Unfolded]:
-    """Decodings from each of the first four letters on, since leading letters may belong to something else."""
+    """Yield the decodings from each of the first four letters on, since leading letters may be of something else."""
     run = re.sub(r"[\s=]", "", run).replace("-", "+").replace("_", "/")
     if _NO_BASE64.fullmatch(run):
         return

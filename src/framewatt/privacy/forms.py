@@ -47,8 +47,7 @@ _OURS = (
     ("Slack", "hooks.slack", r"hooks\.slack\.com/services/T\w+/B\w+/\w+"),
     ("login", "uthorization", r"[Aa]uthorization\W{1,4}(?i:bearer|basic|token) [A-Za-z0-9._~+/-]{8,}={0,2}"),
 )
-"""Newer forms that the library lacks, and shorter versions of forms that are many there, or take quadratic time in a
-line."""
+"""Forms that the library lacks, and shorter versions of its forms that are many or take quadratic time in a line."""
 
 
 @dataclass(frozen=True)
@@ -56,23 +55,23 @@ class TokenForm:
     """A form of token.
 
     Attributes:
-        whose: the service that issues it.
+        service: the service that issues it.
         mark: a text that every such token contains, for a quick first check.
         pattern: matches whole words only, never a part of a hash or of an image in base64.
     """
 
-    whose: str
+    service: str
     mark: str
     pattern: re.Pattern[str]
 
 
 TOKEN_FORMS = tuple(
-    TokenForm(whose, mark, re.compile(rf"(?<![A-Za-z0-9]){form}")) for whose, mark, form in (*_LIBRARY, *_OURS)
+    TokenForm(service, mark, re.compile(rf"(?<![A-Za-z0-9]){form}")) for service, mark, form in (*_LIBRARY, *_OURS)
 )
 
 
-def of_the_library() -> Iterator[str]:
-    """The forms copied from detect-secrets."""
+def library_forms() -> Iterator[str]:
+    """Return the forms that are copied from detect-secrets."""
     return (form for _, _, form in _LIBRARY)
 
 
@@ -100,51 +99,56 @@ _NOBODYS = [
 ] + [ipaddress.ip_network(net) for net in ("::/127", "2001:db8::/32")]
 """Harmless networks: loopback, unspecified, masks, and documentation addresses (RFC 5737, RFC 3849)."""
 
-Say = Callable[[str, int, str], str]
-"""Given a text, a position and the kind of the finding there, returns the replacement."""
+Replace = Callable[[str, int, str], str]
+"""A function that returns the replacement for a text, a position in it and the kind of private text there."""
 
 
-def replace_forms(text: str, say: Say, told: Collection[str]) -> str:
-    """The text with everything replaced that identifies a person or machine by its form.
+def replace_forms(text: str, replace: Replace, allowed: Collection[str]) -> str:
+    """Return the text with everything replaced that identifies a person or machine by its form.
 
     Args:
         text: any.
-        say: gives the replacement.
-        told: addresses and numbers, in lower case, that are allowed.
+        replace: returns the replacement.
+        allowed: addresses and numbers, in lower case, that stay.
     """
     if "://" in text or r":\/\/" in text:
-        text = _LOGIN.sub(lambda m: m[0] if _NO_LOGIN.fullmatch(m[2]) else f"{m[1]}{_say_at(m, '<login>', say)}@", text)
+        text = _LOGIN.sub(
+            lambda m: m[0] if _NO_LOGIN.fullmatch(m[2]) else f"{m[1]}{_replace_at(m, '<login>', replace)}@", text
+        )
     for form in TOKEN_FORMS:
         if form.mark in text:
-            text = form.pattern.sub(partial(_say_at, kind=f"<token: {form.whose}>", say=say), text)
+            text = form.pattern.sub(partial(_replace_at, kind=f"<token: {form.service}>", replace=replace), text)
     if "@" in text:
-        text = _without_mail(text, say, told)
-    text = _IPV4.sub(lambda m: _unless(m[0] in told or _is_harmless_ipv4(m), m, "<IP>", say), text)
-    return _IPV6.sub(lambda m: _unless(m[0].lower() in told or not _is_ipv6(m[0]), m, "<IP>", say), text)
+        text = _without_mail(text, replace, allowed)
+    text = _IPV4.sub(lambda m: _unless(m[0] in allowed or _is_harmless_ipv4(m), m, "<IP>", replace), text)
+    return _IPV6.sub(lambda m: _unless(m[0].lower() in allowed or not _is_ipv6(m[0]), m, "<IP>", replace), text)
 
 
-def _say_at(match: re.Match[str], kind: str, say: Say) -> str:
-    return say(match.string, match.start(), kind)
+def _replace_at(match: re.Match[str], kind: str, replace: Replace) -> str:
+    return replace(match.string, match.start(), kind)
 
 
-def _unless(harmless: object, match: re.Match[str], kind: str, say: Say) -> str:
-    return match[0] if harmless else _say_at(match, kind, say)
+def _unless(harmless: object, match: re.Match[str], kind: str, replace: Replace) -> str:
+    return match[0] if harmless else _replace_at(match, kind, replace)
 
 
-def _without_mail(text: str, say: Say, told: Collection[str]) -> str:
-    """E-mail addresses replaced; matched outwards from the @, so that time grows only linearly with a line's length."""
+def _without_mail(text: str, replace: Replace, allowed: Collection[str]) -> str:
+    """Return the text with e-mail addresses replaced.
+
+    They are matched outwards from the @, so that time grows only linearly with the length of a line.
+    """
     parts, end = [], 0
     for match in _DOMAIN.finditer(text):
         local = _LOCAL_PART.search(text, max(end, match.start() - 64), match.start())
-        if not local or _is_no_mail(match) or f"{local[0]}{match[0]}".lower() in told or local[0] == "git":
+        if not local or _is_no_mail(match) or f"{local[0]}{match[0]}".lower() in allowed or local[0] == "git":
             continue
-        parts += [text[end : local.start()], say(text, local.start(), "<e-mail>")]
+        parts += [text[end : local.start()], replace(text, local.start(), "<e-mail>")]
         end = match.end()
     return "".join([*parts, text[end:]])
 
 
 def _is_no_mail(match: re.Match[str]) -> bool:
-    """Whether a match is a placeholder or no internet name: code has `x@w.mT`, files `logo@2x.png`."""
+    """Return whether a match is a placeholder or no internet name: code has `x@w.mT`, files `logo@2x.png`."""
     top = match[2]
     return (
         not _ENDINGS.fullmatch(top) or not (top.islower() or top.isupper()) or bool(_EXAMPLES.fullmatch(match[0][1:]))
@@ -158,7 +162,7 @@ def _is_harmless_ipv4(match: re.Match[str]) -> bool:
 
 
 def _is_ipv6(text: str) -> bool:
-    """Whether a text is a real IPv6 address: `x[1::2]`, `12:30:05` and `at::add` are not."""
+    """Return whether a text is a real IPv6 address: `x[1::2]`, `12:30:05` and `at::add` are not."""
     try:
         address = ipaddress.ip_address(text)
     except ValueError:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from framewatt.privacy.encoded import Unfolded, as_text, replace_encoded
-from framewatt.privacy.forms import Say, replace_forms
+from framewatt.privacy.forms import Replace, replace_forms
 
 _NAME = re.compile(
     r"KEY(?!BOARD|MAP|WORD)|TOKEN(?!IZ)|SECRET|CREDENTIAL|COOKIE|PASS(?!IVE|AGE|THROUGH)|_PWD\Z"
@@ -28,26 +28,26 @@ _LOGIN = re.compile(r"://[^\s/:@]*:([^\s/]+)@")
 _SETTING = re.compile(
     r"[\d.,:+-]{1,11}|v?[\d.]+\w{0,3}|true|false|none|null|default|(en|dis)abled|required|optional", re.I
 )
-"""Harmless values of a variable whose name suggests a secret: a number, a version, a mode."""
+"""Harmless values of a variable with a name that suggests a secret: a number, a version, a mode."""
 
 _SHORTEST, _SHORTEST_WORD, _SHORTEST_LINE = 6, 8, 16
 
 
 def environment_secrets(environment: Mapping[str, str]) -> dict[str, str]:
-    """Secret -> the variable that holds it.
+    """Return the variable that has each secret, by secret.
 
     The value of a variable is a secret if its name has KEY, TOKEN, SECRET, PASS, PAT, AUTH, COOKIE or CREDENTIAL in it,
     unless it is a plain setting or the path of a file. In all other variables, the password in an address is one. Each
     line of a value with several lines counts separately.
     """
-    found: dict[str, str] = {}
+    variables: dict[str, str] = {}
     for name, value in environment.items():
         for secret in _lines(value) if _NAME.search(name) else []:
-            found.setdefault(secret, name)
+            variables.setdefault(secret, name)
         for match in _LOGIN.finditer(value):
             if len(match[1]) >= _SHORTEST:
-                found.setdefault(match[1], name)
-    return found
+                variables.setdefault(match[1], name)
+    return variables
 
 
 def _lines(value: str) -> list[str]:
@@ -89,7 +89,7 @@ _NO_DOMAIN = {"localdomain", "local", "lan", "internal", "home", "cluster.local"
 
 
 def names_of_this_machine(root: Path, harmless: Collection[str]) -> dict[str, str]:
-    """Each identifying name, with its replacement.
+    """Return the replacement of each identifying name, by name.
 
     Args:
         root: the file system, or a copy of its /sys and /etc.
@@ -97,12 +97,12 @@ def names_of_this_machine(root: Path, harmless: Collection[str]) -> dict[str, st
     """
     host = socket.gethostname()
     names = {host: "<host>", host.split(".")[0]: "<host>", _user(): "<user>"}
-    found = {name: said for name, said in names.items() if said.strip("<>") not in harmless}
-    found |= dict.fromkeys(_domains(host, root), "<domain>")
-    found |= {f"{Path.home()}/": "<home>/", f"{Path.cwd()}/": "<project>/"}
-    found |= {_text(root / name): "<serial>" for name in _SERIALS}
-    found |= {_text(path): "<address>" for path in (root / "sys/class/net").glob("*/address")}
-    return {text: said for text, said in found.items() if _is_identifying(text)}
+    kinds = {name: kind for name, kind in names.items() if kind.strip("<>") not in harmless}
+    kinds |= dict.fromkeys(_domains(host, root), "<domain>")
+    kinds |= {f"{Path.home()}/": "<home>/", f"{Path.cwd()}/": "<project>/"}
+    kinds |= {_text(root / name): "<serial>" for name in _SERIALS}
+    kinds |= {_text(path): "<address>" for path in (root / "sys/class/net").glob("*/address")}
+    return {text: kind for text, kind in kinds.items() if _is_identifying(text)}
 
 
 def _is_identifying(text: str) -> bool:
@@ -115,16 +115,16 @@ def _is_identifying(text: str) -> bool:
 
 
 def _domains(host: str, root: Path) -> set[str]:
-    """The domains of the host: from its full name, its resolver, and /etc/hosts."""
+    """Return the domains of the host: from its full name, its resolver, and /etc/hosts."""
     names = [host]
     for line in _text(root / "etc/hosts").splitlines():
         words = line.split("#")[0].split()[1:]
         names += words if host.split(".", maxsplit=1)[0] in {word.split(".")[0] for word in words} else []
-    found = {name.partition(".")[2] for name in names}
+    domains = {name.partition(".")[2] for name in names}
     for line in _text(root / "etc/resolv.conf").splitlines():
         if line.startswith(("search ", "domain ")):
-            found |= set(line.split()[1:])
-    return {domain for domain in found if "." in domain.strip(".") and domain.lower().strip(".") not in _NO_DOMAIN}
+            domains |= set(line.split()[1:])
+    return {domain for domain in domains if "." in domain.strip(".") and domain.lower().strip(".") not in _NO_DOMAIN}
 
 
 def _user() -> str:
@@ -148,10 +148,10 @@ not."""
 _DEPTH = 3
 """How deep encodings of a text may be nested."""
 
-_LONGEST_KEPT, _MOST_KEPT = 100, 200_000
+_LONGEST_CACHED, _MOST_CACHED = 100, 200_000
 
 _REASON = re.compile(r"(.*_)?(reasons?|unknown|error|checker)")
-"""Fields of records that hold a program's messages."""
+"""Fields of records with messages of a program."""
 
 
 @dataclass(frozen=True)
@@ -160,81 +160,81 @@ class Secrets:
 
     Attributes:
         texts: secret -> replacement, longest first.
-        told: addresses and versions, in lower case, that look private but are allowed.
+        allowed: addresses and versions, in lower case, that look private but may stay.
     """
 
     texts: dict[str, str]
-    told: frozenset[str] = frozenset()
+    allowed: frozenset[str] = frozenset()
 
     @classmethod
     def from_this_machine(cls, root: Path = Path("/"), harmless: Collection[str] = ()) -> "Secrets":
-        """The secrets of this machine.
+        """Return the secrets of this machine.
 
         Args:
             root: the file system, or a copy of its /sys and /etc.
             harmless: `host` or `user`, if that name is a common word and does not identify its owner; any other text is
                 an address that is allowed.
         """
-        found = names_of_this_machine(root, harmless)
-        told = frozenset(text.lower() for text in harmless) - {"host", "user"}
-        known = {text: said for text, said in found.items() if text.lower() not in told}
+        kinds = names_of_this_machine(root, harmless)
+        allowed = frozenset(text.lower() for text in harmless) - {"host", "user"}
+        known = {text: kind for text, kind in kinds.items() if text.lower() not in allowed}
         known |= {value: f"<secret: {name}>" for value, name in environment_secrets(os.environ).items()}
-        return cls(dict(sorted(known.items(), key=lambda item: -len(item[0]))), told)
+        return cls(dict(sorted(known.items(), key=lambda item: -len(item[0]))), allowed)
 
     def redact(self, text: str) -> str:
-        """The text with every secret replaced."""
+        """Return the text with every secret replaced."""
         return self._replaced(text, lambda _text, _at, kind: kind, _DEPTH)
 
     def redact_reasons(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """A record with every secret replaced in its message fields (_REASON), at any depth; names and hashes stay."""
+        """Return a record with every secret replaced in its message fields, at any depth; names and hashes stay."""
         return {key: self._redacted(value, bool(_REASON.fullmatch(key))) for key, value in record.items()}
 
     def find(self, content: bytes) -> list[str]:
-        """The kinds of secrets in some content; never the secrets themselves."""
+        """Return the kinds of secrets in some content; never the secrets themselves."""
         return sorted({kind for _, kind in self.lines(as_text(content))})
 
     def lines(self, text: str) -> list[tuple[int, str]]:
-        """Each kind of secret in a text, with the number of the line where it first occurs, from 1."""
-        found: dict[str, int] = {}
+        """Return each kind of secret in a text, with the number of the line where it first occurs, from 1."""
+        numbers: dict[str, int] = {}
 
         def note(text: str, at: int, kind: str) -> str:
-            found.setdefault(kind, text.count("\n", 0, at) + 1)
+            numbers.setdefault(kind, text.count("\n", 0, at) + 1)
             return kind
 
         self._replaced(text, note, _DEPTH)
-        return sorted((line, kind) for kind, line in found.items())
+        return sorted((line, kind) for kind, line in numbers.items())
 
     def among(self, content: bytes) -> list[str]:
-        """The kinds of secrets that occur unencoded in binary data, such as a compressed file or an array."""
+        """Return the kinds of secrets that occur unencoded in binary data, such as a compressed file or an array."""
         lower = content.lower()
         if not any(text.lower().encode() in lower for text in self.texts):
             return []
         return sorted(self._kinds_among(as_text(content)))
 
-    def _replaced(self, text: str, say: Say, depth: int) -> str:
+    def _replaced(self, text: str, replace: Replace, depth: int) -> str:
         def known(match: re.Match[str]) -> str:
-            return say(match.string, match.start(), self._kinds_of[match[0].lower()])
+            return replace(match.string, match.start(), self._kinds_of[match[0].lower()])
 
         def judge(part: re.Match[str], /, how: str, unfold: Callable[[str], Iterator[Unfolded]]) -> str:
             kinds = self._kinds_unfolded(part[0], unfold, depth - 1)
-            return say(part.string, part.start(), f"{kinds} in {how}") if kinds else part[0]
+            return replace(part.string, part.start(), f"{kinds} in {how}") if kinds else part[0]
 
-        text = self._names.sub(known, replace_forms(self._values.sub(known, text), say, self.told))
+        text = self._names.sub(known, replace_forms(self._values.sub(known, text), replace, self.allowed))
         return replace_encoded(text, judge) if depth else text
 
     def _kinds_unfolded(self, part: str, unfold: Callable[[str], Iterator[Unfolded]], depth: int) -> str:
-        """The kinds of secrets in all decodings of a part; cached for short parts, since hashes recur often."""
+        """Return the kinds of secrets in all decodings of a part; cached for short parts, since hashes recur often."""
         key = (part, unfold, depth)
         if key in self._known_parts:
             return self._known_parts[key]
-        found: set[str] = set()
+        kinds: set[str] = set()
         for text, whole in unfold(part):
-            if text and text != part and not found:
-                found = self._kinds_in(text, depth) if whole else self._kinds_among(text)
-        said = ", ".join(sorted(found))
-        if len(part) <= _LONGEST_KEPT and len(self._known_parts) < _MOST_KEPT:
-            self._known_parts[key] = said
-        return said
+            if text and text != part and not kinds:
+                kinds = self._kinds_in(text, depth) if whole else self._kinds_among(text)
+        joined = ", ".join(sorted(kinds))
+        if len(part) <= _LONGEST_CACHED and len(self._known_parts) < _MOST_CACHED:
+            self._known_parts[key] = joined
+        return joined
 
     def _kinds_in(self, text: str, depth: int) -> set[str]:
         kinds: set[str] = set()
@@ -267,17 +267,17 @@ class Secrets:
 
     @cached_property
     def _kinds_of(self) -> dict[str, str]:
-        return {text.lower(): said for text, said in self.texts.items()}
+        return {text.lower(): kind for text, kind in self.texts.items()}
 
     @cached_property
     def _values(self) -> re.Pattern[str]:
         """Pattern of the values of secret variables, anywhere in a text."""
-        return _any_of(re.escape(text) for text, said in self.texts.items() if said.startswith("<secret"))
+        return _any_of(re.escape(text) for text, kind in self.texts.items() if kind.startswith("<secret"))
 
     @cached_property
     def _names(self) -> re.Pattern[str]:
         """Pattern of names, as whole words only."""
-        return _any_of(_word(text) for text, said in self.texts.items() if not said.startswith("<secret"))
+        return _any_of(_word(text) for text, kind in self.texts.items() if not kind.startswith("<secret"))
 
     @cached_property
     def _long(self) -> re.Pattern[str]:
@@ -285,7 +285,7 @@ class Secrets:
 
 
 def _any_of(patterns: Iterator[str]) -> re.Pattern[str]:
-    """All patterns as one; without any, a pattern that never matches."""
+    """Return all patterns as one; without any, a pattern that never matches."""
     return re.compile("|".join(patterns) or r"(?!)", re.IGNORECASE)
 
 

@@ -61,13 +61,13 @@ class Sampler:
 
     @property
     def settle_s(self) -> float:
-        """Seconds until every meter has read once more, since a window needs readings after its end."""
+        """Return the seconds until every meter has read once more, since a window needs readings after its end."""
         periods_s = [channel.period_s for channel in self.channels if channel.instrument != WITNESS]
         return max([_SHORTEST_SETTLE_S, *(_SETTLE_PERIODS * period_s for period_s in periods_s)])
 
     @property
     def pid(self) -> int:
-        """Process id of the sampling process."""
+        """Return the process id of the sampling process."""
         assert self._process is not None
         return self._process.pid
 
@@ -92,7 +92,7 @@ class Sampler:
         return summary or {"error": "the sampling process died or hung"}
 
     def trace(self) -> Trace:
-        """The readings so far, also of a process that died; an incomplete reading at the end of a file is left out."""
+        """Return the readings so far, also of a process that died; an incomplete last reading is left out."""
         return read_raw(self.path, self.channels)
 
     def _answer(self, timeout_s: float) -> dict[str, Any] | None:

@@ -18,7 +18,7 @@ _LONGEST_WAIT_NS = 10**9
 def sample(tasks: Sequence[Turns]) -> dict[str, Any]:
     """Read every meter at its times until standard input closes; then once more, and close all.
 
-    The loop runs a hundred times a second beside the measurement, so it does as little as possible.
+    The loop runs a hundred times a second at the same time as the measurement, so it does as little as possible.
     """
     # No reference cycles are made here, and garbage collection would disturb the schedule.
     gc.disable()
@@ -59,7 +59,7 @@ def sample(tasks: Sequence[Turns]) -> dict[str, Any]:
 
 
 def _summary(tasks: Sequence[OnTime], started_ns: int, cpu_started_ns: int) -> dict[str, Any]:
-    """Summary of the sampling: reads, share of a core, lateness against the schedule in seconds, missed reads."""
+    """Return a summary of the sampling: reads, share of a core, lateness in seconds, missed reads."""
     elapsed_ns = max(time.monotonic_ns() - started_ns, 1)
     lateness_ns = np.concatenate([np.array(task.lateness_ns) for task in tasks] or [np.array([])])
     late_s = np.sort(lateness_ns if len(lateness_ns) else np.zeros(1)) * 1e-9

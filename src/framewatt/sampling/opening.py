@@ -38,17 +38,17 @@ def open_meters(meters: Sequence[Meter], path: Path) -> tuple[list[Channel], lis
 
 
 def _takes_s(meter: Polled) -> float:
-    """Seconds that a meter takes to answer: the fastest of three tries."""
+    """Return the seconds that a meter takes to answer: the fastest of three tries."""
     tries = []
     for _ in range(3):
-        began = time.perf_counter()
+        started_s = time.perf_counter()
         meter.values()
-        tries.append(time.perf_counter() - began)
+        tries.append(time.perf_counter() - started_s)
     return min(tries)
 
 
 def open_witness(events: str, path: Path, first: int, *, gpus: bool) -> tuple[list[Channel], Witnessing]:
-    """The witness for the runner, which started this process, with its channels.
+    """Return the witness for the runner, which started this process, with its channels.
 
     Args:
         events: the file of the measured process's events, which need not exist yet.

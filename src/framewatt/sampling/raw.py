@@ -70,7 +70,7 @@ class RawReadings(_Raw):
         super().__init__(path, first, 0)
 
     def append(self, readings: Sequence[Reading]) -> None:
-        """Write readings, whose channels count from the meter's first."""
+        """Write readings; their channels are numbered from the first channel of the meter."""
         self._file.write(b"".join([_READING.pack(*reading) for reading in readings]))
 
 
@@ -103,7 +103,7 @@ def read_raw(path: Path, channels: tuple[Channel, ...]) -> Trace:
 
 
 def _written(rows: np.ndarray, size: int) -> int:
-    """The number of rows to keep of a file that may end in zeros."""
+    """Return the number of rows to keep of a file that may end in zeros."""
     if not len(rows) or any(rows[-1:].tobytes()):
         return len(rows)
     written = np.flatnonzero(rows.view(np.uint8).reshape(len(rows), size).any(axis=1))

@@ -39,23 +39,23 @@ class OnTime:
         self.lateness_ns = array("q")  # a list takes five times the memory, and runs can last for days
         self.missed = 0
         self._period_ns = round(meter.period_s * 1e9)
-        self._held_up_ns = max(self._period_ns, round(2 * takes_s * 1e9))
+        self._delayed_ns = max(self._period_ns, round(2 * takes_s * 1e9))
 
     def turn(self) -> None:
         """Read now."""
-        began_ns = before_ns = time.monotonic_ns()
+        started_ns = before_ns = time.monotonic_ns()
         values = self.meter.values()
         after_ns = time.monotonic_ns()
-        if after_ns - before_ns > self._held_up_ns:
+        if after_ns - before_ns > self._delayed_ns:
             # The process was delayed, before or after the actual read: read again.
             before_ns = after_ns
             values = self.meter.values()
             after_ns = time.monotonic_ns()
-        if after_ns - before_ns >= _UNKNOWN_PERIODS * self._held_up_ns:
+        if after_ns - before_ns >= _UNKNOWN_PERIODS * self._delayed_ns:
             values = [math.nan] * len(values)
         # The read happened between the two timestamps; the middle is the best estimate.
         self.file.append((before_ns + after_ns) // 2, values)
-        self.lateness_ns.append(began_ns - self.due_ns)
+        self.lateness_ns.append(started_ns - self.due_ns)
         self.due_ns += self._period_ns
         if self.due_ns < after_ns:
             behind = (after_ns - self.due_ns) // self._period_ns + 1
@@ -98,7 +98,7 @@ class WhenReady:
 class Witnessing:
     """Reads the witness soon after every edge of a window, and every `WITNESS_PERIOD_S` between them.
 
-    The measured process does not signal this one: it writes its events to a file, whose size is polled here.
+    The measured process does not signal this one: it writes its events to a file; its size is polled here.
 
     Args:
         witness: what is read.

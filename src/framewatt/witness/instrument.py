@@ -23,7 +23,7 @@ _GROUPS = "sys/fs/cgroup"
 
 
 def processors_allowed(quotas: list[float]) -> float:
-    """Processors that this process may use; may be fractional.
+    """Return the processors that this process may use; may be fractional.
 
     Args:
         quotas: see quotas_of.
@@ -39,7 +39,7 @@ def quotas_of(root: Path) -> list[float]:
     Args:
         root: the file system, or a copy of its /proc and /sys.
     """
-    found = []
+    quotas = []
     for line in text_of(root / "proc/self/cgroup").splitlines():
         _, controllers, group = (*line.split(":", 2), "", "")[:3]
         second = not controllers
@@ -51,12 +51,12 @@ def quotas_of(root: Path) -> list[float]:
             mounted = root / _GROUPS / controllers
         place = mounted / group.lstrip("/")
         while place.is_relative_to(mounted):
-            told = text_of(place / "cpu.max") if second else _first_version(place)
-            quota, _, period = told.strip().partition(" ")
+            limit = text_of(place / "cpu.max") if second else _first_version(place)
+            quota, _, period = limit.strip().partition(" ")
             if quota.isdecimal() and period.isdecimal() and int(quota) and int(period):
-                found.append(int(quota) / int(period))
+                quotas.append(int(quota) / int(period))
             place = place.parent
-    return found
+    return quotas
 
 
 def _first_version(place: Path) -> str:
@@ -85,11 +85,11 @@ class GpuProcesses:
 
     @property
     def domains(self) -> list[str]:
-        """Domains of the GPUs, in the order of their counts."""
+        """Return the domains of the GPUs, in the order of their counts."""
         return list(self._handles)
 
     def pids(self) -> list[set[int] | None]:
-        """Process ids on each GPU; None where the driver does not list them."""
+        """Return the process ids on each GPU; None where the driver does not list them."""
         return [self._pids(handle) for handle in self._handles.values()]
 
     def _pids(self, handle: Any) -> set[int] | None:
@@ -100,7 +100,7 @@ class GpuProcesses:
 
 
 def counted(pids: set[int] | None, owns: Callable[[int], bool], lives: Callable[[int], bool]) -> float | None:
-    """How many of the processes belong neither to the run nor to framewatt.
+    """Return how many of the processes belong neither to the run nor to framewatt.
 
     Args:
         pids: process ids; None is unknown.
@@ -139,11 +139,11 @@ WITNESS_PERIOD_S = 1.0
 
 
 def witness_channels(period_s: float = WITNESS_PERIOD_S, gpus: Sequence[str] = ()) -> list[Channel]:
-    """The channels, in the order of a reading's values.
+    """Return the channels, in the order of a reading's values.
 
     Args:
         period_s: seconds between two readings away from the edges of windows.
-        gpus: domains of the GPUs whose processes are counted.
+        gpus: domains of the GPUs with processes to count.
     """
     named = [(MACHINE, field.name) for field in fields(MachineWide)]
     named += [(RUN, field.name) for field in fields(Work)] + [(RUN, USABLE)]
@@ -180,7 +180,7 @@ class Witness:
         self._quotas = quotas_of(root)
 
     def read(self) -> tuple[int, list[float]]:
-        """CLOCK_MONOTONIC in nanoseconds, and one value per channel, NaN where the kernel does not report it.
+        """Return CLOCK_MONOTONIC in nanoseconds, and one value per channel, NaN where the kernel does not report it.
 
         The work of others is the difference between the processors' busy time and the run's own, which should be read
         at one time. So idle time is read both before and after the processes, and averaged. A delayed reading is

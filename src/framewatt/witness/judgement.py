@@ -13,7 +13,7 @@ FLAG, REPEAT, SET_ASIDE, INVALID = "flag", "repeat", "set_aside", "invalid"
 """Values of a study's `disturbance`: keep the run with a flag; measure it again, and the second try counts; the same,
 but set it aside where others disturbed the second try too much (runs.aside); mark it invalid."""
 
-USUAL = SET_ASIDE
+DEFAULT = SET_ASIDE
 """The default."""
 
 REPEATING = (REPEAT, SET_ASIDE)
@@ -21,8 +21,8 @@ REPEATING = (REPEAT, SET_ASIDE)
 
 
 def disturbance_of(job: Mapping[str, Any]) -> str:
-    """The policy for disturbed runs of a job or a study's settings; the default if the key is missing."""
-    return str(job.get("disturbance", USUAL))
+    """Return the policy for disturbed runs of a job or a study's settings; the default if the key is missing."""
+    return str(job.get("disturbance", DEFAULT))
 
 
 MOST_OTHERS = 0.02
@@ -73,10 +73,10 @@ class Seen:
         steal_s: processor seconds that a hypervisor gave to others.
         stalls_s: seconds in which some task waited, by resource (`cpu`, `memory`, `io`).
         disk_read_b: bytes read from disks.
-        run_read_b: bytes of them that the run itself read.
+        run_read_b: the part of them that the run itself read.
         swapped_b: bytes swapped in and out.
         at_rest: processors that others took while idle power was measured.
-        online: processors of the machine, each of which counts its time in whole ticks.
+        online: processors of the machine; each counts its time in whole ticks.
     """
 
     duration_s: float
@@ -93,7 +93,7 @@ class Seen:
 
 
 def judge_window(seen: Seen) -> dict[str, Any]:
-    """Shares of a window, and whether it was disturbed.
+    """Return the shares of a window, and whether it was disturbed.
 
     Returns:
         `others_share` and `steal_share` of the usable processors, `cpu_stall_share`, `memory_stall_share` and
@@ -135,7 +135,7 @@ def judge_window(seen: Seen) -> dict[str, Any]:
 
 
 def most_of_others(at_rest: float | None, usable: float | None) -> float:
-    """Largest share of the usable processors that others may take, see MOST_OTHERS.
+    """Return the largest share of the usable processors that others may take, see MOST_OTHERS.
 
     Args:
         at_rest: processors that others took while idle power was measured; None is unknown, and adds nothing.
@@ -145,18 +145,18 @@ def most_of_others(at_rest: float | None, usable: float | None) -> float:
 
 
 def disturbance_flags(witness: Mapping[str, Any] | None) -> list[str]:
-    """The flags of a run for disturbances of its primary window."""
+    """Return the flags of a run for disturbances of its primary window."""
     return [DISTURBED + cause for cause in (witness or {}).get("disturbed") or []]
 
 
 def heat_flags(witness: Mapping[str, Any] | None) -> list[str]:
-    """The flag of a run whose processors throttled from heat in its primary window, through its own load or others'."""
+    """Return the flag of a run if heat throttled its processors in its primary window, through any load."""
     throttled = (witness or {}).get("throttled")
     return [f"heat lowered the clock of processors {throttled:.0f} times"] if throttled and throttled >= 0.5 else []
 
 
 def gpu_flags(witness: Mapping[str, Any] | None) -> list[str]:
-    """The flags of a run for other processes on its GPUs in its primary window; what these did is unknown."""
+    """Return the flags of a run for other processes on its GPUs in its primary window, whatever these processes did."""
     return [
         f"{count:.0f} {'process' if count == 1 else 'processes'} of others on {gpu}"
         for gpu, count in ((witness or {}).get("other_processes") or {}).items()
@@ -165,12 +165,12 @@ def gpu_flags(witness: Mapping[str, Any] | None) -> list[str]:
 
 
 def _surely(share: float, edges: float, digit: float, most: float) -> float:
-    """The share to compare with a limit: the one found or, if that is too uncertain, its lower bound.
+    """Return the share to compare with a limit: the measured share or, if that is too uncertain, its lower bound.
 
     The lower bound assumes that others were busy all through the unsure time at the edges, outside the window.
 
     Args:
-        share: as found, between readings.
+        share: as measured, between readings.
         edges: time between edges and readings, as a share of the window.
         digit: resolution of the counter, as a share of the window.
         most: the limit.
@@ -179,17 +179,17 @@ def _surely(share: float, edges: float, digit: float, most: float) -> float:
 
 
 def _surely_moved_b(moved_b: float, edges: float) -> float:
-    """The bytes to compare with a limit: their lower bound if the edges are too uncertain.
+    """Return the bytes to compare with a limit: their lower bound if the edges are too uncertain.
 
     Args:
-        moved_b: as found, between readings.
+        moved_b: as measured, between readings.
         edges: time between edges and readings, as a share of the window.
     """
     return moved_b if edges <= MOST_OTHERS else moved_b * (1 - min(edges, 1.0))
 
 
 def _digit_s(online: float | None) -> float:
-    """Error of a machine's work in processor seconds, since each processor's idle time is counted in whole ticks.
+    """Return the error of a machine's work in processor seconds: the idle time of a processor counts in whole ticks.
 
     It is one tick for two processors, and grows with the square root of their number (2.5 standard deviations of as
     many differences of two rounded numbers, so that one quiet window in a hundred is off by more).
@@ -201,7 +201,7 @@ def _digit_s(online: float | None) -> float:
 
 
 def kind_of(cause: str) -> str:
-    """The kind of disturbance of a cause: its text without the number."""
+    """Return the kind of disturbance of a cause: its text without the number."""
     for kind, text in _TEXTS.items():
         begin, _, end = text.partition("{}")
         if cause.startswith(begin) and cause.endswith(end):
@@ -210,7 +210,7 @@ def kind_of(cause: str) -> str:
 
 
 def _number(value: float) -> str:
-    """Two significant digits, never in exponential notation."""
+    """Return two significant digits, never in exponential notation."""
     return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
 
 
@@ -219,10 +219,10 @@ def _share(part: float | None, whole: float | None) -> float | None:
 
 
 def _read_by_others_b(seen: Seen) -> float | None:
-    """Bytes that others read from disks; all bytes read if the run's own share is unknown."""
+    """Return bytes that others read from disks; all bytes read if the run's own share is unknown."""
     return None if seen.disk_read_b is None else max(seen.disk_read_b - (seen.run_read_b or 0.0), 0.0)
 
 
 def _reads_most(seen: Seen) -> bool:
-    """Whether a run reads over half of the bytes itself, so that waits for disks may be due to its own reads."""
+    """Return whether a run reads over half of the bytes itself, so that waits for disks may be due to its own reads."""
     return bool(seen.run_read_b and seen.disk_read_b is not None and seen.run_read_b > seen.disk_read_b / 2)

@@ -70,7 +70,7 @@ class Machine:
         self._disks = {path.name.replace("!", "/") for path in _there(root, "*", "sys/block") if not _hidden(path)}
 
     def read(self) -> MachineWide:
-        """The counters now."""
+        """Return the counters now."""
         times = processor_times(self._root)
         pages = self._pages()
         swapped = [pages.get(name) for name in ("pswpin", "pswpout")]
@@ -91,7 +91,7 @@ class Machine:
         )
 
     def _stall_s(self, what: str) -> float | None:
-        """Seconds in which at least one task was stalled (`some`)."""
+        """Return the seconds in which at least one task was stalled (`some`)."""
         for line in text_of(self._root / "proc/pressure" / what).splitlines():
             fields = line.split()
             total = fields[-1].removeprefix("total=") if fields else ""
@@ -100,19 +100,19 @@ class Machine:
         return None
 
     def _pages(self) -> dict[str, float]:
-        """The needed counters of /proc/vmstat, by name."""
-        found = _PAGES.findall(text_of(self._root / "proc/vmstat"))
-        return {name: float(number) for name, number in found}
+        """Return the needed counters of /proc/vmstat, by name."""
+        counters = _PAGES.findall(text_of(self._root / "proc/vmstat"))
+        return {name: float(number) for name, number in counters}
 
     def _disk_read_b(self) -> float | None:
-        """Bytes read from whole disks, which include their partitions."""
-        found = None
+        """Return bytes read from whole disks, which include their partitions."""
+        read_b = None
         for line in text_of(self._root / "proc/diskstats").splitlines():
             fields = line.split()
             known = len(fields) > 5 and fields[2] in self._disks and not fields[2].startswith(_NO_DISKS)
             if known and fields[5].isdecimal():
-                found = (found or 0.0) + int(fields[5]) * _SECTOR_B
-        return found
+                read_b = (read_b or 0.0) + int(fields[5]) * _SECTOR_B
+        return read_b
 
 
 @dataclass(frozen=True)
@@ -132,18 +132,18 @@ class ProcessorTimes:
     online: float
 
     def worked_s(self, earlier: "ProcessorTimes", elapsed_s: float) -> float:
-        """Processor seconds worked since an earlier reading, see worked_s."""
+        """Return the processor seconds worked since an earlier reading, see worked_s."""
         parts = (getattr(self, name) - getattr(earlier, name) for name in ("idle_s", "steal_s", "ticked_s"))
         return worked_s(self.online * elapsed_s, *parts)
 
 
 def worked_s(whole_s: float, idle_s: float, steal_s: float, ticked_s: float | None) -> float:
-    """Processor seconds that a machine worked.
+    """Return the processor seconds that a machine worked.
 
     Work is the time that is not idle: the kernel measures idle time, but only samples the rest at its ticks, so that a
     process which sleeps through every tick would never appear. Stolen time is no work either, but while a processor
     waits to be woken, the kernel counts the same time as idle and as stolen (seen: of 0.05 s stolen, all of it; of 17
-    min, a fifth). So with steal the work lies between two bounds, and the ticks show where.
+    min, a fifth). So with steal the work is between two bounds, and the ticks show where.
 
     Args:
         whole_s: elapsed seconds times the number of processors.
@@ -157,7 +157,7 @@ def worked_s(whole_s: float, idle_s: float, steal_s: float, ticked_s: float | No
 
 
 def processor_times(root: Path) -> ProcessorTimes | None:
-    """The processor times of /proc/stat; None where it has none.
+    """Return the processor times of /proc/stat; None where it has none.
 
     Args:
         root: the file system, or a copy of its /proc.
@@ -181,7 +181,7 @@ def processor_times(root: Path) -> ProcessorTimes | None:
 
 
 def _hidden(disk: Path) -> bool:
-    """Whether a disk is only a path to another listed disk (NVMe multipath), whose reads would count twice."""
+    """Return whether a disk is only a path to another listed disk (NVMe multipath), so that reads would count twice."""
     return text_of(disk / "hidden").strip() == "1"
 
 

@@ -65,20 +65,20 @@ class ProcessTree:
         self._rising = [_Rising() for _ in fields(Work)]
 
     def read(self) -> Work:
-        """The tree's counters up to now; none ever decreases."""
+        """Return the tree's counters up to now; none ever decreases."""
         for _ in range(_TRIES):
             work, whole = self._read()
             if whole:
                 break
-        told = zip(self._rising, vars(work).values(), strict=True)
-        return Work(*(rising.up_to(value, whole=whole) for rising, value in told))
+        counters = zip(self._rising, vars(work).values(), strict=True)
+        return Work(*(rising.up_to(value, whole=whole) for rising, value in counters))
 
     def owns(self, pid: int) -> bool:
-        """Whether a process belonged to the run or to framewatt at the last reading."""
+        """Return whether a process belonged to the run or to framewatt at the last reading."""
         return pid == self._runner or pid in self._own
 
     def lives(self, pid: int) -> bool:
-        """Whether a process exists in this namespace, even if it is another user's and hidden by `hidepid`."""
+        """Return whether a process exists in this namespace, even if it is another user's and hidden by `hidepid`."""
         if (self._proc / str(pid)).exists():
             return True
         if self._proc != Path("/proc"):
@@ -92,7 +92,7 @@ class ProcessTree:
         return True
 
     def _read(self) -> tuple[Work, bool]:
-        """Sums over all existing processes, and whether none ended during the reading."""
+        """Return the sums over all existing processes, and whether none ended during the reading."""
         runner = self._stat(self._runner)
         if runner is None:
             return Work(None, None, None, None, None, None), False
@@ -119,7 +119,7 @@ class ProcessTree:
         ), whole
 
     def _look_for_new(self) -> None:
-        """Find new processes. Each is classified once, since it never changes whose it is."""
+        """Find new processes. Each is classified once, since its ancestors never change."""
         there = {int(name) for name in _names_in(self._proc) if name.isdecimal()}
         for pid in self._parents.keys() - there:
             self._forget(pid)
@@ -132,7 +132,7 @@ class ProcessTree:
                 self._own[pid] = self._sampler in line
 
     def _line_of(self, pid: int) -> list[int]:
-        """A process and its ancestors up to the runner's child; empty if it does not descend from the runner."""
+        """Return a process and its ancestors up to the runner's child; empty if it does not descend from the runner."""
         line = [pid]
         while (parent := self._parents.get(line[-1])) is not None and parent not in line:
             if parent == self._runner:
@@ -145,11 +145,11 @@ class ProcessTree:
             known.pop(pid, None)
 
     def _stat(self, pid: int) -> _Stat | None:
-        """Counters of a process; None where it is gone."""
+        """Return the counters of a process; None where it is gone."""
         # The program's name may hold any character, including a bracket.
-        told = text_of(self._proc / f"{pid}/stat").rpartition(")")[2].split()
+        values = text_of(self._proc / f"{pid}/stat").rpartition(")")[2].split()
         try:
-            numbers = [int(field) for field in told[1:20]]
+            numbers = [int(field) for field in values[1:20]]
             minor, waited_minor, major, waited_major, user, system, waited_user, waited_system = numbers[6:14]
             return _Stat(
                 parent=numbers[0],
@@ -163,7 +163,7 @@ class ProcessTree:
             return None
 
     def _switches(self, pid: int) -> float | None:
-        """Involuntary context switches of the threads that still exist."""
+        """Return the involuntary context switches of the threads that still exist."""
         tasks = self._proc / f"{pid}/task"
         paths = (tasks / thread / "status" for thread in _names_in(tasks))
         return _added([_number_on_line(path, "nonvoluntary_ctxt_switches:") for path in paths])
@@ -179,7 +179,7 @@ class _Rising:
         self._last = self._lost = 0.0
 
     def up_to(self, value: float | None, *, whole: bool) -> float | None:
-        """The sum including lost terms.
+        """Return the sum including lost terms.
 
         Args:
             value: sum of the terms that exist now.
@@ -194,7 +194,7 @@ class _Rising:
 
 
 def _names_in(folder: Path) -> list[str]:
-    """Names in a folder of /proc; empty where it is gone."""
+    """Return the names in a folder of /proc; empty where it is gone."""
     try:
         return os.listdir(folder)  # noqa: PTH208 # several times as quick
     except OSError:
@@ -202,13 +202,13 @@ def _names_in(folder: Path) -> list[str]:
 
 
 def _added(values: list[float | None]) -> float | None:
-    """Sum of the known values; None where all are unknown."""
+    """Return the sum of the known values; None where all are unknown."""
     known = [value for value in values if value is not None]
     return sum(known) if known or not values else None
 
 
 def _number_on_line(path: Path, name: str) -> float | None:
-    """The number on the line that begins with a name; None where there is none."""
+    """Return the number on the line that begins with a name; None where there is none."""
     for line in text_of(path).splitlines():
         if line.startswith(name):
             number = line.removeprefix(name).strip()

@@ -47,40 +47,40 @@ def witness_of(trace: Readings) -> Witness:
     }
 
 
-def witnessed(found: Witness, spans: Spans, at_rest: float | None = None) -> dict[str, Any] | None:
-    """The witness's entry in a window's record; None where the run had no witness.
+def witnessed(readings: Witness, spans: Spans, at_rest: float | None = None) -> dict[str, Any] | None:
+    """Return the witness's entry in a window's record; None where the run had no witness.
 
     Args:
-        found: what it read.
+        readings: what it read.
         spans: the parts of the window, start and end in nanoseconds.
         at_rest: processors that others took while idle power was measured, see others_at_rest.
     """
-    if not found:
+    if not readings:
         return None
-    told: dict[tuple[str, str], float | None] = {}
-    for key, (channel, time_ns, value) in found.items():
+    values: dict[tuple[str, str], float | None] = {}
+    for key, (channel, time_ns, value) in readings.items():
         if channel.quantity == OTHER_PROCESSES:
             continue
         counted = channel.kind == COUNTER
-        told[key] = _rise(channel, time_ns, value, spans) if counted else _constant(time_ns, value, spans)
+        values[key] = _rise(channel, time_ns, value, spans) if counted else _constant(time_ns, value, spans)
     duration_s = sum(end - start for start, end in spans) * 1e-9
-    usable, online = told.get((RUN, USABLE)), told.get((MACHINE, ONLINE))
-    idle_s, steal_s = told.get((MACHINE, "idle_s")), told.get((MACHINE, "steal_s"))
-    rises = {name: told.get(key) for key, name in COUNTED.items()}
+    usable, online = values.get((RUN, USABLE)), values.get((MACHINE, ONLINE))
+    idle_s, steal_s = values.get((MACHINE, "idle_s")), values.get((MACHINE, "steal_s"))
+    rises = {name: values.get(key) for key, name in COUNTED.items()}
     machine_cpu_s = others_cpu_s = None
     if online is not None and idle_s is not None and steal_s is not None:
-        machine_cpu_s = worked_s(online * duration_s, idle_s, steal_s, told.get((MACHINE, "ticked_s")))
+        machine_cpu_s = worked_s(online * duration_s, idle_s, steal_s, values.get((MACHINE, "ticked_s")))
         run_cpu_s, own_cpu_s = rises["run_cpu_s"], rises["own_cpu_s"]
         if run_cpu_s is not None and own_cpu_s is not None:
             # With counters of whole ticks, the work of others may come out one tick below 0.
             others_cpu_s = max(machine_cpu_s - run_cpu_s - own_cpu_s, 0.0)
     seen = Seen(
         duration_s=duration_s,
-        unsure_s=_unsure_s(next(iter(found.values()))[1], spans),
+        unsure_s=_unsure_s(next(iter(readings.values()))[1], spans),
         usable=usable,
         others_cpu_s=others_cpu_s,
         steal_s=steal_s,
-        stalls_s={name: told.get((MACHINE, f"{name}_stall_s")) for name in _STALLS},
+        stalls_s={name: values.get((MACHINE, f"{name}_stall_s")) for name in _STALLS},
         disk_read_b=rises["disk_read_b"],
         run_read_b=rises["run_read_b"],
         swapped_b=rises["swapped_b"],
@@ -89,7 +89,7 @@ def witnessed(found: Witness, spans: Spans, at_rest: float | None = None) -> dic
     )
     on_gpus = {
         domain: _most(time_ns, value, spans)
-        for (domain, quantity), (_, time_ns, value) in found.items()
+        for (domain, quantity), (_, time_ns, value) in readings.items()
         if quantity == OTHER_PROCESSES
     }
     return {
@@ -103,7 +103,7 @@ def witnessed(found: Witness, spans: Spans, at_rest: float | None = None) -> dic
 
 
 def others_at_rest(idle: Mapping[str, Any]) -> float | None:
-    """Processors that others took, on average, while idle power was measured; None where unknown.
+    """Return the processors that others took, on average, while idle power was measured; None where unknown.
 
     A value that is no number of seconds, as in a calibration from elsewhere, counts as unknown and raises no limit.
 
@@ -118,12 +118,12 @@ def others_at_rest(idle: Mapping[str, Any]) -> float | None:
 
 
 def is_seconds(value: Any) -> bool:
-    """Whether a value is a number of seconds: finite, and not below 0."""
+    """Return whether a value is a number of seconds: finite, and not below 0."""
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf")
 
 
 def _rise(channel: Channel, time_ns: Any, value: Any, spans: Spans) -> float | None:
-    """Rise of a counter, interpolated at the edges; None where unknown or where the counter went back."""
+    """Return the rise of a counter, interpolated at the edges; None where unknown or where the counter went back."""
     if not (good := np.isfinite(value)).all():
         time_ns, value = time_ns[good], value[good]
     total, back = 0.0, -_TREMBLE_TICKS * channel.resolution
@@ -139,21 +139,21 @@ def _rise(channel: Channel, time_ns: Any, value: Any, spans: Spans) -> float | N
 
 
 def _constant(time_ns: Any, value: Any, spans: Spans) -> float | None:
-    """A gauge's value if it is the same at every reading around a window; None where it changed or is unknown."""
+    """Return the value of a gauge if all readings around a window are equal; None where it changed or is unknown."""
     around = (time_ns >= _before(time_ns, spans[0][0])) & (time_ns <= _after(time_ns, spans[-1][1]))
     there = value[around]
     return float(there[0]) if len(there) and np.isfinite(there).all() and (there == there[0]).all() else None
 
 
 def _most(time_ns: Any, value: Any, spans: Spans) -> float | None:
-    """The largest reading around a window; None where all are unknown."""
+    """Return the largest reading around a window; None where all are unknown."""
     around = (time_ns >= _before(time_ns, spans[0][0])) & (time_ns <= _after(time_ns, spans[-1][1]))
     there = value[around & np.isfinite(value)]
     return float(there.max()) if len(there) else None
 
 
 def _unsure_s(time_ns: Any, spans: Spans) -> float:
-    """Total seconds between the edges of a window and the readings next to them."""
+    """Return the total seconds between the edges of a window and the readings next to them."""
     if not len(time_ns):
         return float("inf")
     edges = np.array(spans, np.int64).ravel()
@@ -197,7 +197,7 @@ WITNESSED = [*_NUMBERS, DISTURBED_BY]
 
 
 def witness_columns(window: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns of WITNESSED for a window of a run record; empty where the run had no witness."""
+    """Return the columns of WITNESSED for a window of a run record; empty where the run had no witness."""
     witness = window.get("witness")
     if witness is None:
         return {}

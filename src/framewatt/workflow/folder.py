@@ -14,7 +14,7 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.files import PARTIAL, write_text
 from framewatt.base.schema import unseen
 from framewatt.base.validation import load_yaml
-from framewatt.host.lock import read_holder, tell
+from framewatt.host.lock import read_holder, write_holder
 
 _NEVER = ":{}"
 """A colon separates entries of PATH; braces are Snakemake's wildcards, also in the paths of its own files."""
@@ -91,7 +91,7 @@ class Presence:
 
     def tell(self, study: str) -> None:
         """Write the study's name into the lock file, for another Snakemake that finds the lock."""
-        tell(self.file, study)
+        write_holder(self.file, study)
 
     def explain_lock(self) -> str:
         """Return why Snakemake's lock is in force here: another one is running, or one was killed."""
