@@ -339,9 +339,15 @@ def read_exceptions(text: str) -> list[Exempt]:
 
 
 def read_pending(text: str) -> dict[str, Counter[str]]:
-    """Return the counts of each kind of match that the list of pending parts allows, by part."""
+    """Return the counts of each kind of match that the list of pending parts allows, by part.
+
+    Git keeps both lines where two branches changed one (.gitattributes); the larger counts are taken.
+    """
     rows = [line.split() for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    return {part: Counter(dict(zip(KINDS, map(int, counts), strict=True))) for part, *counts in rows}
+    allowed: dict[str, Counter[str]] = defaultdict(Counter)
+    for part, *counts in rows:
+        allowed[part] |= Counter(dict(zip(KINDS, map(int, counts), strict=True)))
+    return allowed
 
 
 def pending_text(counts: dict[str, Counter[str]]) -> str:
