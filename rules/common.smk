@@ -12,7 +12,7 @@ from framewatt import __version__
 from framewatt.figures.names import FIGURES
 from framewatt.planning import paths
 from framewatt.planning.paths import one_of
-from framewatt.profiling.planned import OPERATOR_TABLES
+from framewatt.profiling.collection import OPERATOR_TABLES
 from framewatt.tables.names import TABLES
 from framewatt.workflow.cluster import place
 from framewatt.workflow.inputs import StudyInputs

@@ -7,7 +7,7 @@ import pandas as pd
 from framewatt.figures.notes import empty
 from framewatt.figures.save import save
 from framewatt.profiling.callgraph import draw
-from framewatt.profiling.frame import FIELDS, keyed, of_run
+from framewatt.profiling.dump import FIELDS, keyed, of_run
 from framewatt.workflow.snakemake_api import RuleJob, run_rule
 
 

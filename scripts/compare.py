@@ -17,9 +17,9 @@ from framewatt.base.spreadsheet import to_csv
 from framewatt.comparing.compared import Compared, compare, margin_of, requested_quantity
 from framewatt.comparing.side import side_of
 from framewatt.comparing.summary import lines_of, sentence_of
-from framewatt.package.arguments import archives_of
 from framewatt.package.confined import Limits
 from framewatt.package.merge import verified_folder
+from framewatt.package.paths import archives_of
 from framewatt.statistics.changes import CANNOT_TELL, LOST, MORE
 
 WRONG = 2

@@ -6,7 +6,7 @@ import pandas as pd
 
 from framewatt.papers import PAPERS
 from framewatt.profiling.collection import read_names
-from framewatt.profiling.frame import keyed
+from framewatt.profiling.dump import keyed
 from framewatt.tables.table import write_table
 from framewatt.workflow.snakemake_api import RuleJob, run_rule
 

@@ -15,8 +15,8 @@ from framewatt.planning.placement import placement_of
 from framewatt.planning.plan import plan_of
 from framewatt.planning.planned import records_of
 from framewatt.planning.staleness import MADE_OF_OTHER, SET_ASIDE
+from framewatt.profiling.collection import failed_profiles
 from framewatt.profiling.operators import failed_timelines
-from framewatt.profiling.planned import failed_profiles
 from framewatt.profiling.repeated import failed_repetitions
 from framewatt.study.study import MeasuredStudy
 from framewatt.workflow.setup import load_setup

@@ -5,10 +5,8 @@ import os
 from pathlib import Path
 
 from framewatt.base.cli import run, say
-from framewatt.package.deposit import Deposit
-from framewatt.package.deposit_address import OTHERS_TOKEN, SANDBOX, TOKENS, ZENODO, address_of, clean_token
-from framewatt.package.deposit_package import verified
-from framewatt.package.deposit_server import Server
+from framewatt.package.deposit import Deposit, verified
+from framewatt.package.deposit_server import OTHERS_TOKEN, SANDBOX, TOKENS, ZENODO, Server, address_of, clean_token
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ import pandas as pd
 
 from framewatt.base.files import write_atomically
 from framewatt.profiling.api_names import read_rules, read_types
-from framewatt.profiling.frame import functions_frame, keyed
+from framewatt.profiling.dump import functions_frame, keyed
 from framewatt.workflow.snakemake_api import RuleJob, run_rule
 
 

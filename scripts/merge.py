@@ -6,9 +6,9 @@ import sys
 
 from framewatt.base.cli import run, say
 from framewatt.base.ending import scratch_folder
-from framewatt.package.arguments import archives_of, name_of
 from framewatt.package.confined import Limits
 from framewatt.package.merge import merge
+from framewatt.package.paths import archives_of, name_of
 
 
 def main() -> None:

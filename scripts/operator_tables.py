@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from framewatt.base.spreadsheet import read_csv
-from framewatt.profiling.evidence import weights_in_exports
+from framewatt.profiling.advice import weights_in_exports
 from framewatt.tables.operators import operator_table
 from framewatt.tables.table import write_table
 from framewatt.workflow.snakemake_api import RuleJob, run_rule

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from framewatt.profiling.collection import summary, write_profiles
-from framewatt.profiling.planned import read_own
+from framewatt.profiling.collection import read_own, summary, write_profiles
 from framewatt.workflow.snakemake_api import RuleJob, run_rule
 
 

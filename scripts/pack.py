@@ -5,16 +5,16 @@ from pathlib import Path
 
 from framewatt.base.identity import ROOT, code_identity
 from framewatt.host.machine import describe_machine
-from framewatt.package.contents import (
+from framewatt.package.private import published_words
+from framewatt.package.write import (
     changes,
     environment_texts,
     own_model_texts,
     project_files,
     source_files,
     study_files,
+    write_package,
 )
-from framewatt.package.private import published_words
-from framewatt.package.write import write_package
 from framewatt.planning.planned import planned_runs
 from framewatt.privacy.secrets import Secrets
 from framewatt.runs.chain import NAME as CHAIN

@@ -7,10 +7,9 @@ from pathlib import Path
 from framewatt.base.cli import run, say
 from framewatt.base.ending import scratch_folder
 from framewatt.base.errors import FramewattError
-from framewatt.package.checking import check, made_again
-from framewatt.package.confined import Limits
+from framewatt.package.confined import Limits, check, made_again
+from framewatt.package.paths import empty_folder
 from framewatt.package.rebuild import not_compared_in
-from framewatt.package.target import empty_folder
 from framewatt.package.verification.earlier import but_for_added
 
 

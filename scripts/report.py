@@ -12,8 +12,8 @@ from framewatt.papers.replication import read_measured
 from framewatt.planning.blocks import plan_until
 from framewatt.planning.planned import planned_runs
 from framewatt.prepare.parity_sheet import RECORD as PARITY_RECORD
-from framewatt.profiling.evidence import weights_in_exports
-from framewatt.profiling.planned import records_of
+from framewatt.profiling.advice import weights_in_exports
+from framewatt.profiling.collection import records_of
 from framewatt.report import Material, build_report
 from framewatt.stopping.history import changes_of
 from framewatt.tables.operators import operator_tables

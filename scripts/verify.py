@@ -6,8 +6,7 @@ from pathlib import Path
 from framewatt.base.cli import run, say
 from framewatt.base.ending import scratch_folder
 from framewatt.base.errors import FramewattError
-from framewatt.package.checking import check
-from framewatt.package.confined import Limits
+from framewatt.package.confined import Limits, check
 from framewatt.package.signature import signed_by
 
 

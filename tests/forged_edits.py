@@ -8,7 +8,7 @@ from package_factory import CELL
 
 from framewatt.meters.contract import Channel
 from framewatt.meters.trace import Trace
-from framewatt.package.verification.opening import open_package
+from framewatt.package.verification.opened import open_package
 from framewatt.package.verification.statement import statement_of
 
 B8, TRAINED = "infer-resnet50-digits-torch-b8", "train-resnet50-digits-torch-b16"

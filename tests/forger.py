@@ -15,8 +15,7 @@ from framewatt.energy.accounting import spans_of, windows_of
 from framewatt.meters.trace import Trace
 from framewatt.meters.trace_file import open_trace, write_trace
 from framewatt.package.bag import INFO, MANIFEST, TAG_MANIFEST
-from framewatt.package.citation import citation_cff, zenodo_json
-from framewatt.package.crate import METADATA, crate_metadata, span_utc
+from framewatt.package.crate import METADATA, citation_cff, crate_metadata, span_utc, zenodo_json
 from framewatt.package.verification.reading import read_events
 from framewatt.package.verify import problems_of
 from framewatt.package.write import description_of

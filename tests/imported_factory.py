@@ -13,8 +13,7 @@ from framewatt.base.validation import load_yaml
 from framewatt.imports.file_study import load_file_study
 from framewatt.imports.importing import import_runs
 from framewatt.meters.trace_file import write_trace
-from framewatt.package.contents import project_files, source_files, study_files
-from framewatt.package.write import write_package
+from framewatt.package.write import project_files, source_files, study_files, write_package
 from framewatt.planning.plan import plan_of
 from framewatt.privacy.secrets import Secrets
 from framewatt.runs.records import write_events, write_run

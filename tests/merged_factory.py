@@ -16,9 +16,8 @@ from framewatt.base.validation import load_yaml
 from framewatt.host.machine import machine_of
 from framewatt.imports.merged_study import load_merged_study
 from framewatt.package.confined import Limits
-from framewatt.package.contents import project_files, study_files
 from framewatt.package.merge import merge
-from framewatt.package.write import write_package
+from framewatt.package.write import project_files, study_files, write_package
 from framewatt.planning.merged_runs import with_own_drift
 from framewatt.planning.plan import plan_of
 from framewatt.planning.planned import planned_runs

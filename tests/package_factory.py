@@ -20,8 +20,7 @@ from framewatt.base.validation import load_yaml
 from framewatt.datasets.catalogue import load_catalogue
 from framewatt.energy.idle_power import drifts_w, read_calibrations
 from framewatt.frames.frames import epochs_frame, runs_frame
-from framewatt.package.contents import project_files, study_files
-from framewatt.package.write import write_package
+from framewatt.package.write import project_files, study_files, write_package
 from framewatt.planning.job_hashes import JobHashes
 from framewatt.planning.job_sources import sources_of
 from framewatt.planning.plan import plan_of, planned_cells

@@ -10,8 +10,15 @@ import pandas as pd
 from checkout import ROOT
 
 from framewatt.profiling.api_names import read_rules
-from framewatt.profiling.dump import Profile, Trust, read_profile
-from framewatt.profiling.frame import ProfiledRun, calls_frame, functions_frame, profiled_frame
+from framewatt.profiling.dump import (
+    Profile,
+    ProfiledRun,
+    Trust,
+    calls_frame,
+    functions_frame,
+    profiled_frame,
+    read_profile,
+)
 
 Key = tuple[str, int, str]
 

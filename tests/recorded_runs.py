@@ -12,8 +12,8 @@ from framewatt.datasets import make_arrays
 from framewatt.datasets.storing import save_arrays
 from framewatt.energy.accounting import spans_of
 from framewatt.profiling.api_names import read_rules
-from framewatt.profiling.frame import calls_frame, functions_frame, profiled_frame
-from framewatt.profiling.planned import read_own
+from framewatt.profiling.collection import read_own
+from framewatt.profiling.dump import calls_frame, functions_frame, profiled_frame
 from framewatt.runs.profiling import RECORD
 from framewatt.workloads.profilers import Spans
 

@@ -9,8 +9,8 @@ from stages import run_stage
 
 from framewatt.datasets import make_arrays
 from framewatt.datasets.storing import save_arrays
-from framewatt.profiling.called import key_of
-from framewatt.profiling.nesting import callers_of, innermost
+from framewatt.profiling.alone import key_of
+from framewatt.profiling.timeline import callers_of, innermost
 from framewatt.study.cell import environment_of
 from framewatt.workloads.profilers import Spans
 from framewatt.workloads.repeaters import Case

@@ -12,7 +12,7 @@ import pytest
 from recorded_runs import CONVOLUTIONS, recorded, save_images
 from stages import run_until
 
-from framewatt.profiling.nesting import innermost
+from framewatt.profiling.timeline import innermost
 from framewatt.study.cell import environment_of
 from framewatt.workloads.profilers import HOST_READS, STEP, Spans
 

@@ -11,7 +11,7 @@ from framewatt.base.validation import load_yaml
 from framewatt.frames.frames import PLACES, epochs_columns, runs_columns
 from framewatt.imports.file_study import load_file_study
 from framewatt.imports.importing import import_run
-from framewatt.package.contents import source_files
+from framewatt.package.write import source_files
 from framewatt.papers.schemas import study_schema
 from framewatt.statistics.cells import cells_columns
 from framewatt.study.factors import RESERVED

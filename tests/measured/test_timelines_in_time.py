@@ -7,8 +7,7 @@ import pytest
 from recorded_runs import CONVOLUTIONS, recorded, save_images
 from stages import run_until
 
-from framewatt.profiling.nesting import calls_per_step, innermost
-from framewatt.profiling.timeline import Clock, clock_of
+from framewatt.profiling.timeline import Clock, calls_per_step, clock_of, innermost
 from framewatt.study.cell import environment_of
 from framewatt.workloads.profilers import HOST_READS, STEP, Spans
 

@@ -10,7 +10,7 @@ from forger import Forger
 from package_factory import make_package
 from zenodo import Zenodo, serving
 
-from framewatt.package.deposit_package import Package
+from framewatt.package.deposit import Package
 from framewatt.package.unpack import unpack
 
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from zenodo import TOKEN, Zenodo
 
-from framewatt.package.deposit import Deposit
-from framewatt.package.deposit_package import Package
+from framewatt.package.deposit import Deposit, Package
 from framewatt.package.deposit_server import Server
 
 HTML = b"<!doctype html><title>503</title>" + b"x" * 500

@@ -7,7 +7,7 @@ from forger import Forger
 from package_factory import CELL, make_package, study_of
 
 from framewatt.package.unpack import unpack
-from framewatt.package.verification.opening import open_package
+from framewatt.package.verification.opened import open_package
 from framewatt.package.verification.statement import statement_of
 from framewatt.package.verify import problems_of
 

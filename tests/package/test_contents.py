@@ -6,11 +6,11 @@ from pathlib import Path
 from package_factory import CELL, ROOT, pack, results_tree
 
 from framewatt.base.identity import code_files
-from framewatt.package.contents import project_files, study_files
 from framewatt.package.unpack import unpack
 from framewatt.package.verification.files import labels
-from framewatt.package.verification.opening import open_package
+from framewatt.package.verification.opened import open_package
 from framewatt.package.verification.statement import statement_of
+from framewatt.package.write import project_files, study_files
 
 
 def test_all_code_that_is_hashed_is_packed() -> None:

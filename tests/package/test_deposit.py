@@ -8,7 +8,7 @@ from drafts import HTML, deposit, stub
 from zenodo import Answer, Zenodo
 
 from framewatt.base.errors import FramewattError
-from framewatt.package.deposit_package import Package
+from framewatt.package.deposit import Package
 
 
 def test_a_package_and_its_metadata_become_a_draft(package: Package, zenodo: Zenodo) -> None:

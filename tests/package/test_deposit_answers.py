@@ -8,8 +8,7 @@ from drafts import HTML, deposit
 from zenodo import TOKEN, Answer, Zenodo
 
 from framewatt.base.errors import FramewattError
-from framewatt.package.deposit import Deposit
-from framewatt.package.deposit_package import Package, metadata_of, verified
+from framewatt.package.deposit import Deposit, Package, metadata_of, verified
 
 
 def said_of(deposit: Deposit) -> str | None:

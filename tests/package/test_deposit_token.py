@@ -9,8 +9,8 @@ from drafts import deposit
 from zenodo import TOKEN, Answer, Zenodo, serving
 
 from framewatt.base.errors import FramewattError
-from framewatt.package.deposit_address import address_of, clean_token
-from framewatt.package.deposit_package import Package
+from framewatt.package.deposit import Package
+from framewatt.package.deposit_server import address_of, clean_token
 
 
 @pytest.mark.parametrize(

@@ -154,6 +154,6 @@ def test_a_package_of_more_entries_than_a_small_zip_can_have_is_taken(tmp_path: 
         for number in range(1 << 16):
             archive.writestr(f"many/{number}.txt", b"")
     with zipfile.ZipFile(package) as archive:
-        from framewatt.package.zip_form import problem_of_form
+        from framewatt.package.unpack import problem_of_form
 
         assert problem_of_form(package, archive) is None

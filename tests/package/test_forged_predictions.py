@@ -10,7 +10,7 @@ from forger import Forger, assert_noticed, put
 from package_factory import CELL
 
 from framewatt.base.files import read_json
-from framewatt.package.verification.opening import open_package
+from framewatt.package.verification.opened import open_package
 from framewatt.package.verification.statement import statement_of
 from framewatt.package.verify import problems_of
 from framewatt.runs.predictions import NAME, as_bytes, predictions_entry, read_right

@@ -17,7 +17,7 @@ from records_factory import as_then
 from framewatt.base.files import read_json, sha256_of
 from framewatt.meters.contract import Channel
 from framewatt.meters.trace import Trace
-from framewatt.package.verification.opening import open_package
+from framewatt.package.verification.opened import open_package
 from framewatt.package.verification.statement import statement_of
 from framewatt.package.verify import problems_of
 from framewatt.runs.chain import FIRST, MEASURED, hashes_of

@@ -10,7 +10,7 @@ from played_runs import S
 
 from framewatt.meters.trace import Trace
 from framewatt.package.unpack import unpack
-from framewatt.package.verification.opening import open_package
+from framewatt.package.verification.opened import open_package
 from framewatt.package.verification.statement import statement_of
 from framewatt.package.verify import problems_of
 

@@ -6,7 +6,7 @@ import pytest
 from frames_factory import cell
 
 from framewatt.host.memory import RETURNED
-from framewatt.package.verification.settings import in_force
+from framewatt.package.verification.plan import in_force
 from framewatt.study.cell import Chosen
 from framewatt.study.options import KEPT
 

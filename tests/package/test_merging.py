@@ -18,9 +18,9 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json, write_json
 from framewatt.base.validation import load_yaml
 from framewatt.imports.merged_study import load_merged_study, study_sha256
-from framewatt.package.arguments import archives_of, name_of
 from framewatt.package.confined import Limits
 from framewatt.package.merge import merge, verified_folder
+from framewatt.package.paths import archives_of, name_of
 from framewatt.package.unpack import unpack
 from framewatt.package.verify import problems_of
 from framewatt.study.study import Source

@@ -17,8 +17,8 @@ import pytest
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
-from framewatt.package.contents import environment_texts
 from framewatt.package.private import published_words, secrets_in
+from framewatt.package.write import environment_texts
 from framewatt.privacy.secrets import Secrets
 
 SETTINGS = {

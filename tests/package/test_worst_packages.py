@@ -20,8 +20,7 @@ from package_factory import CELL, make_package
 
 from framewatt.base.errors import FramewattError
 from framewatt.package.bag import MANIFEST, TAG_MANIFEST
-from framewatt.package.checking import check
-from framewatt.package.confined import Limits
+from framewatt.package.confined import Limits, check
 from framewatt.package.crate import METADATA
 from framewatt.package.unpack import unpack
 from framewatt.package.verify import problems_of

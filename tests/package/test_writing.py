@@ -17,8 +17,8 @@ from rocrate_validator.models import Severity
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import sha256_of
-from framewatt.package.contents import project_files, study_files
 from framewatt.package.unpack import unpack
+from framewatt.package.write import project_files, study_files
 from framewatt.privacy.secrets import Secrets
 
 

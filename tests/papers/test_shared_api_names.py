@@ -15,8 +15,7 @@ from framewatt.papers.georgiou2022.profiles import NOT_OPENED, compare, function
 from framewatt.papers.georgiou2022.recount import RAW_COLUMNS
 from framewatt.papers.page import summarise
 from framewatt.profiling.collection import read_names, read_profiles, summary
-from framewatt.profiling.dump import Profile, Trust, read_checksums
-from framewatt.profiling.frame import ProfiledRun
+from framewatt.profiling.dump import Profile, ProfiledRun, Trust, read_checksums
 from framewatt.tables import functions as tables
 
 RESOURCES = ROOT / "resources" / "published"

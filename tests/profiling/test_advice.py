@@ -11,9 +11,8 @@ import pytest
 from frames_factory import cell, runs_frame
 
 from framewatt.base.spreadsheet import read_csv
-from framewatt.profiling.advice import COLUMNS, HINTS, LESS, MORE, UNKNOWN, advice
+from framewatt.profiling.advice import COLUMNS, HINTS, LESS, MORE, UNKNOWN, advice, weights_in_exports
 from framewatt.profiling.api_names import UNTOLD
-from framewatt.profiling.evidence import weights_in_exports
 from framewatt.profiling.joules import BETWEEN
 from framewatt.study.cell import Cell, Chosen
 from framewatt.tables.operators import operator_table

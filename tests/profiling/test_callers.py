@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from framewatt.profiling.nesting import NOBODY, callers_of, innermost
+from framewatt.profiling.timeline import NOBODY, callers_of, innermost
 from framewatt.workloads.profilers import ON_HOST, STEP, UNKNOWN, Span, Spans
 
 

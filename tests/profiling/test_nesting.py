@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from framewatt.profiling.nesting import calls_per_step, innermost, steps_without
+from framewatt.profiling.timeline import calls_per_step, innermost, steps_without
 from framewatt.workloads.profilers import STEP, UNKNOWN, Span, Spans
 
 

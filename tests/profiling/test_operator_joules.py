@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from framewatt.profiling.api_names import FAMILIES, family_of
-from framewatt.profiling.cell_joules import CellJoules, resolved
 from framewatt.profiling.joules import BETWEEN, OperatorJoules
-from framewatt.profiling.operators import ABOUT, about, rows_of
+from framewatt.profiling.operators import ABOUT, CellJoules, about, resolved, rows_of
 from framewatt.profiling.timeline import Clock
 
 KINDS = (("conv", "f"), ("conv", "g"), ("add", "f"), ("copy", "g"))

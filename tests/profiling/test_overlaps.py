@@ -8,9 +8,8 @@ from scipy.sparse import csr_matrix
 from simulated.joules import COSTLIER, LIMIT_W, METERS, Machine, Meter, program, read
 
 from framewatt.profiling import design as designs
-from framewatt.profiling.design import Gram
+from framewatt.profiling.design import Gram, Overlaps
 from framewatt.profiling.joules import Intervals, OperatorJoules, join
-from framewatt.profiling.overlaps import Overlaps
 from framewatt.profiling.timeline import Timeline
 
 METER = Meter(1e-2, 1e-3, 0.0)

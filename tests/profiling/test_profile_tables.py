@@ -14,8 +14,7 @@ from framewatt.base.errors import FramewattError
 from framewatt.papers.georgiou2022.profiles import compare, functions_published
 from framewatt.profiling import callgraph
 from framewatt.profiling.collection import names_of_profiles, read_names, read_profiles
-from framewatt.profiling.dump import Trust
-from framewatt.profiling.frame import FUNCTIONS_COLUMNS, ProfiledRun, calls_frame, keyed, of_run
+from framewatt.profiling.dump import FUNCTIONS_COLUMNS, ProfiledRun, Trust, calls_frame, keyed, of_run
 from framewatt.tables import functions as tables
 from framewatt.tables.table import to_markdown
 

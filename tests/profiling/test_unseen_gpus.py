@@ -2,7 +2,7 @@
 
 import pytest
 
-from framewatt.profiling.cell_joules import unseen_gpus
+from framewatt.profiling.operators import unseen_gpus
 from framewatt.workloads.profilers import Span, Spans
 
 HOST = Span("conv2d", "", "", 1, 0, 10)

@@ -13,8 +13,8 @@ from test_keys import BASE, CROSS
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import sha256_of, write_json
-from framewatt.profiling import planned
-from framewatt.profiling.planned import profiles_of, read_own, records_of
+from framewatt.profiling import collection
+from framewatt.profiling.collection import profiles_of, read_own, records_of
 from framewatt.runs import profiling
 from framewatt.runs.profiled_worker import ProfiledEvents
 from framewatt.tables.functions import functions, functions_unnamed
@@ -44,7 +44,7 @@ def test_two_cells_whose_call_graphs_would_be_one_file_are_refused(
 ) -> None:
     asked = study(tmp_path, profile="windows")
     cell = asked.measured_cells[0]
-    monkeypatch.setattr(planned, "profiled_cells", lambda *_: {"train-a_b-c": cell, "train-a-b_c": cell})
+    monkeypatch.setattr(collection, "profiled_cells", lambda *_: {"train-a_b-c": cell, "train-a-b_c": cell})
     with pytest.raises(FramewattError, match="found the cells train-a_b-c and train-a-b_c, whose call graphs"):
         profiles_of(asked, tmp_path)
 

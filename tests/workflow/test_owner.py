@@ -83,7 +83,7 @@ def test_a_file_that_got_a_name_of_its_own_is_in_nobodys_way(project: Path) -> N
 
 
 def test_where_it_was_planned_from_is_not_packed(project: Path) -> None:
-    from framewatt.package.contents import study_files
+    from framewatt.package.write import study_files
 
     mark_owner(RESULTS, write(Path("../elsewhere/demo.yaml")))
     assert study_files(RESULTS) == {}

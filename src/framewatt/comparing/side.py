@@ -11,7 +11,7 @@ import pandas as pd
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json
 from framewatt.host.machine import facts_of, machine_of
-from framewatt.package.verification.opening import open_package
+from framewatt.package.verification.opened import open_package
 from framewatt.planning.planned import records_of
 from framewatt.runs.aside import set_aside
 from framewatt.statistics.selection import totals

@@ -11,9 +11,9 @@ from typing import Any
 from framewatt.base.ending import scratch_folder
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import write_atomically
-from framewatt.package.contents import study_files
 from framewatt.package.rebuild import DERIVED, RULES
 from framewatt.package.unpack import unpack
+from framewatt.package.write import study_files
 from framewatt.runs.chain import NAME as CHAIN
 
 NAME = "gpu.zip"

@@ -13,8 +13,7 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.files import partial_suffix, write_text
 from framewatt.base.validation import load_yaml
 from framewatt.imports.merged_study import FOLDER, bag_sha256, difference_of, machines_in, source_in
-from framewatt.package.checking import check
-from framewatt.package.confined import Limits
+from framewatt.package.confined import Limits, check
 from framewatt.runs.records import read_run
 from framewatt.study.study import PACKAGES, Source
 

@@ -18,20 +18,19 @@ from framewatt.package.verification.files import (
 )
 from framewatt.package.verification.imported import log_problems
 from framewatt.package.verification.meters import machine_problems, meter_problems
-from framewatt.package.verification.opened import Opened
-from framewatt.package.verification.opening import open_package
+from framewatt.package.verification.opened import Opened, open_package
 from framewatt.package.verification.order import chain_problems, order_problems
 from framewatt.package.verification.outcome import outcome_problems
 from framewatt.package.verification.plan import (
     ending_problems,
     head_problems,
     plan_problems,
+    settings_problems,
     stage_problems,
     stopping_problems,
 )
 from framewatt.package.verification.profiles import operator_problems, profile_problems
 from framewatt.package.verification.samples import prediction_problems, sample_problems
-from framewatt.package.verification.settings import settings_problems
 from framewatt.package.verification.statement import fault_of, statement_of
 from framewatt.package.verification.traces import trace_problems, witness_problems
 from framewatt.study.study import FileStudy, MeasuredStudy, MergedStudy

@@ -1,16 +1,33 @@
-"""Writes the package of a study: a bag with a crate, without personal data of its owner."""
+"""Write the package of a study: choose its files, and pack them without personal data of its owner."""
 
-from collections.abc import Collection, Mapping
+import itertools
+import json
+import subprocess
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from framewatt import __version__
 from framewatt.base.errors import FramewattError
+from framewatt.base.files import sha256_of, sha256_of_files
+from framewatt.base.identity import code_files
+from framewatt.imports.merged_study import FOLDER
 from framewatt.package.bag import write_bag
-from framewatt.package.citation import authors_of, citation_cff, zenodo_json
-from framewatt.package.crate import METADATA, Description, crate_metadata, span_utc
-from framewatt.package.private import secrets_in
+from framewatt.package.crate import (
+    METADATA,
+    Description,
+    authors_of,
+    citation_cff,
+    crate_metadata,
+    span_utc,
+    zenodo_json,
+)
+from framewatt.package.private import secrets_in, versions_in
+from framewatt.prepare.stage import MADE_AGAIN
 from framewatt.privacy.secrets import Secrets
+from framewatt.study.own_models import OwnModel
+from framewatt.study.study import Study
 
 _TOLD = 8
 
@@ -74,3 +91,177 @@ def description_of(settings: Mapping[str, Any], version: str) -> Description:
         authors=authors_of(settings),
         version=version,
     )
+
+
+_LEFT_OUT = (*MADE_AGAIN, "profile.prof")
+"""Large files that the workflow can make again from the package; their hashes are in the records."""
+
+_PROJECT = (
+    "workflow/Snakefile",
+    "workflow/*.smk",
+    "workflow/profiles/**/*.yaml",
+    "rules/*.smk",
+    "src/**/*.j2",
+    "config/*.yaml",
+    "config/*.csv",
+    "config/schemas/*",
+    "resources/published/*",
+    "docs/captions/*.rst",
+    "envs/orchestrator/*",
+    "LICENSE",
+    "CITATION.cff",
+    "README.md",
+)
+
+
+_REGROWN = (
+    "measure",
+    "stopping",
+    "train",
+    "export",
+    "parity",
+    "profiled",
+    "timelines",
+    "repeated",
+    "figures",
+    "replication",
+    "authors",
+)
+"""Folders of a results tree in which obsolete files stay behind when a study changes."""
+
+_PASSING = ("complete.txt", "live.html")
+"""Files that say how the last call of the workflow ended, or how far it is: nothing about the results."""
+
+
+def study_files(results: Path, made: Iterable[Path] | None = None) -> dict[str, Path]:
+    """The files of a results tree that belong into its package, by name in the package.
+
+    Args:
+        results: results/<study>.
+        made: files and folders that the present study has. Below `measure`, `stopping`, `train`, `export`, `parity`,
+            `profiled`, `timelines`, `repeated`, `figures`, `replication` and `authors` only these are taken; a figure
+            is named by any of its files. None takes all.
+    """
+    now = None if made is None else {_stem(path.relative_to(results)) for path in made}
+    chosen = {}
+    for path in sorted(results.rglob("*")):
+        inside = path.relative_to(results)
+        if inside.parts[0] == FOLDER and path.is_file():
+            # A machine's package is kept as it is.
+            chosen[f"results/{results.name}/{inside.as_posix()}"] = path
+            continue
+        left_out = inside.parts[0] == "archive" or path.name in (*_LEFT_OUT, *_PASSING)
+        if any(part.startswith(".") for part in inside.parts) or left_out or not path.is_file():
+            continue
+        left_behind = now is not None and inside.parts[0] in _REGROWN and now.isdisjoint(_at_or_above(inside))
+        if not left_behind:
+            chosen[f"results/{results.name}/{inside.as_posix()}"] = path
+    return chosen
+
+
+def _stem(inside: Path) -> Path:
+    return inside.with_name(inside.name.partition(".")[0])
+
+
+def _at_or_above(inside: Path) -> set[Path]:
+    return {_stem(inside), *inside.parents}
+
+
+def project_files(root: Path, study: Path, name: str, environments: Iterable[str]) -> dict[str, Path]:
+    """Study file, configuration, locks and code that made the results, by name in the package.
+
+    Args:
+        root: the project's folder.
+        study: the study file, at any path.
+        name: the study's, under which its file is in the package.
+        environments: names of the environments that the study used.
+    """
+    patterns = [*_PROJECT, *(f"envs/{environment}/[!.]*" for environment in environments)]
+    found = (path for pattern in patterns for path in sorted(root.glob(pattern)) if path.is_file())
+    paths = itertools.chain(code_files(root), found)
+    files = {path.relative_to(root).as_posix(): path for path in paths if "__pycache__" not in path.parts}
+    return {**files, f"config/studies/{name}.yaml": study}
+
+
+def source_files(study: Study) -> dict[str, Path]:
+    """The logs that a study's runs were read from, by name in the package; empty unless the study allows it.
+
+    Logs of runs that the study leaves out are included, so that readers can judge that choice.
+
+    Args:
+        study: measured, or of files.
+    """
+    return study.packaged_logs()
+
+
+def own_model_texts(study: Study) -> dict[str, str]:
+    """Names, hashes and sizes of the files of a study's own models, by name in the package; not the files themselves.
+
+    Args:
+        study: any.
+    """
+    texts = {f"own-models/{name}.json": _about(model) for name, model in study.own.items()}
+    return {name: json.dumps(about, indent=1, ensure_ascii=False) + "\n" for name, about in texts.items()}
+
+
+def _about(model: OwnModel) -> dict[str, Any]:
+    about = {"model": model.name, "frameworks": model.frameworks, "dataset": model.dataset}
+    try:
+        given = [model.onnx_file()] if model.settings["onnx"] else []
+        code = model.code_files() if model.settings["factory"] else []
+        images = model.image_files()
+        named = {path: path.name for path in [*given, *model.arrays_files()] if path.is_file()}
+        named |= {path: path.relative_to(model.folder).as_posix() for path in code if path not in named}
+    except FramewattError:
+        return {**about, "files": None, "files_reason": "they were not there any more when the package was written"}
+    files = [{"name": name, "size_b": path.stat().st_size, "sha256": sha256_of(path)} for path, name in named.items()]
+    if images:
+        # As one: names of photographs may tell of persons.
+        folder = model.arrays_files()[0]
+        size, sha256 = sum(path.stat().st_size for path in images), sha256_of_files(images, folder)
+        files.append({"name": f"{folder.name}/", "images": len(images), "size_b": size, "sha256": sha256})
+    return {**about, "files": files, "files_reason": None}
+
+
+def environment_texts(records: Iterable[Path], secrets: Secrets) -> dict[str, str]:
+    """Records of the environments, by name in the package, without this machine's paths.
+
+    Args:
+        records: paths of environment.json, relative to the project's folder.
+        secrets: texts to redact.
+    """
+    texts = {path.as_posix(): path.read_text(encoding="utf-8") for path in records}
+    knowing = replace(secrets, allowed=secrets.allowed | versions_in(text.encode() for text in texts.values()))
+    return {name: knowing.redact(text) for name, text in texts.items()}
+
+
+def changes(root: Path) -> str | None:
+    """Uncommitted changes of the code, as a diff; None where there are none, or where that is unknown.
+
+    Args:
+        root: the project's folder.
+    """
+    try:
+        answer = subprocess.run(
+            [
+                "git",
+                "-C",
+                root,
+                "diff",
+                "HEAD",
+                "--",
+                "workflow",
+                "rules",
+                "scripts",
+                "src",
+                "config",
+                "envs",
+                "resources/published",
+            ],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return answer.stdout or None

@@ -1,13 +1,252 @@
-"""What ran in the intervals of a meter, as the model of powers needs it, and products of that sparse matrix."""
+"""What ran in the intervals of a meter, for the model of powers, also where several operators ran at once.
+
+A *set* is what runs at once: two calls of `a` and one of `b`, say. What a machine draws for it need not be the sum of
+what it draws for each: see framewatt.profiling.powers.
+"""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, hstack
+from scipy.sparse import csr_matrix, diags, hstack
 
-from framewatt.profiling.overlaps import Overlaps, seconds_in
 from framewatt.profiling.timeline import Floats, Timeline
+
+_BRIEF = 0.003
+"""A set that ran for less than this share of a window is brief; so is all that ran at once in it, and is left out."""
+
+_LEVELS = (2, 3, 4)
+"""How many calls run at once; sets of more are with those of the last."""
+
+_ASKED_UNLIKE, _ASKED_UNKNOWN = 0.1, 0.5
+"""Relative standard uncertainty of what a kind asks for beside others, as to what it draws alone; and where no reading
+tells it."""
+
+_WHOLE = 0.9
+"""Share of an interval, or of a window, from which on it is one of operators at once."""
+
+_MOVES, _MOVES_MIXED = 0.01, 0.05
+"""By how much, relative, what a machine draws in such intervals at least follows what runs, if it moves with it: one
+standard deviation; and where hardly any interval is of one set, so that what sets draw is told apart by a fit alone. In
+`make simulate`, by a 100 ms meter, machines of three streams follow by 6.5 to 19 % without a limit, and by 0.4 to 4.4 %
+at one that they reach most of the time."""
+
+_PURE = 0.25
+"""Share of such intervals that are of one set, from which on they tell what sets draw."""
+
+_LEAST_SHARE = 0.02
+"""A kind whose power is less than this share of the largest shares as if it had so much."""
+
+_OWN, _LEVEL = -1, -2
+"""In place of a column's kind."""
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What kinds get of the joules of sets.
+
+    Attributes:
+        energy_j: (kinds,).
+        by_kind: (kinds, kinds), joules for a watt of each kind's power.
+        by_column: (kinds, c), joules for a watt of each column.
+        covariance: (kinds, kinds), of what the readings do not tell: what brief sets draw, and who asked for it.
+    """
+
+    energy_j: Floats
+    by_kind: Floats
+    by_column: Floats
+    covariance: Floats
+
+
+@dataclass(frozen=True)
+class Overlaps:
+    """Sets of operators that ran at once.
+
+    What a set draws on top of the powers of its kinds is the sum of its columns: one for how many run, one for each
+    kind beside so many, and its own if it is not brief.
+
+    Attributes:
+        seconds: (k, sets), of each set in each interval.
+        calls: (sets, kinds), how many of each kind are in it.
+        brief: (sets,), which are brief.
+        of: (sets, c), how many times each column is drawn in it.
+        column_kind: (c,), the kind of a column; below 0 where it is of none.
+    """
+
+    seconds: csr_matrix
+    calls: csr_matrix
+    brief: NDArray[np.bool_]
+    of: csr_matrix
+    column_kind: NDArray[np.int64]
+
+    @property
+    def column_level(self) -> NDArray[np.bool_]:
+        """(c,), which columns are of how many run."""
+        found: NDArray[np.bool_] = self.column_kind == _LEVEL
+        return found
+
+    @property
+    def columns(self) -> csr_matrix:
+        """(k, c), seconds of each column in each interval."""
+        return csr_matrix(self.seconds @ self.of)
+
+    @cached_property
+    def seconds_of_kinds(self) -> Floats:
+        """(kinds,), seconds of each kind beside others."""
+        found: Floats = self.calls.T @ _sums(self.seconds, 0)
+        return found
+
+    @cached_property
+    def brief_s2(self) -> Floats:
+        """(k,), sum of squared seconds of brief sets in each interval."""
+        return _sums(self.seconds[:, self.brief].power(2), 1)
+
+    @classmethod
+    def of_line(cls, line: Timeline, edges_s: Floats) -> "Overlaps | None":
+        """The sets of two and more operators; none if they are brief together.
+
+        Args:
+            line: the operators, cut to the intervals' window.
+            edges_s: (k + 1,), ascending.
+        """
+        start_s, end_s, level, mark = _together(line)
+        least_s = _BRIEF * (edges_s[-1] - edges_s[0])
+        if (end_s - start_s).sum() < least_s:
+            return None
+        _, first, which = np.unique(mark, return_index=True, return_inverse=True)
+        in_set = csr_matrix((np.ones(len(which)), (range(len(which)), which)))
+        seconds = csr_matrix(seconds_in(edges_s, start_s, end_s) @ in_set)
+        calls = _calls(line, start_s[first])
+        brief = _sums(seconds, 0) < least_s
+        return cls(seconds, calls, brief, *_columns(calls, brief, np.clip(level[first], _LEVELS[0], _LEVELS[-1])))
+
+    def still_w(self, length_s: Floats, energy_j: Floats) -> float:
+        """What a machine draws that draws the same whatever runs at once, as one at its limit; 0 if it is no such one.
+
+        Nor is it where operators often run alone, which tells what each draws.
+
+        Args:
+            length_s: (k,), of each interval.
+            energy_j: (k,), in each.
+        """
+        together_s = _sums(self.seconds, 1)
+        whole = together_s >= _WHOLE * length_s
+        if together_s.sum() < _WHOLE * length_s.sum() or not whole.any():
+            return 0.0
+        drawn_w, lasts_s = energy_j[whole] / length_s[whole], length_s[whole]
+        ran = np.column_stack((np.ones(len(drawn_w)), (self.seconds[whole] @ self.calls).toarray() / lasts_s[:, None]))
+        fitted_w = ran @ np.linalg.lstsq(ran, drawn_w, rcond=None)[0]
+        # Readings fluctuate by themselves, and a fit follows that a little: only what it follows beyond is movement.
+        by_chance = (ran.shape[1] - 1) / max(len(drawn_w) - ran.shape[1], 1)
+        moved_w2 = fitted_w.var() - by_chance * (drawn_w - fitted_w).var()
+        of_one_s = self.seconds[whole].max(axis=1).toarray().ravel()
+        moves = _MOVES if (of_one_s >= _WHOLE * lasts_s).mean() >= _PURE else _MOVES_MIXED
+        return float(drawn_w.mean()) if moved_w2 < (moves * drawn_w.mean()) ** 2 else 0.0
+
+    def shared(self, kind_w: Floats, column_w: Floats, spread_w: float, still_w: float = 0.0) -> Shared:
+        """Joules of the sets, shared in proportion to what kinds draw alone.
+
+        Args:
+            kind_w: (kinds,), powers of kinds.
+            column_w: (c,), of columns.
+            spread_w: how much sets differ.
+            still_w: as the function of that name tells it; above 0, readings do not tell what a kind asks for.
+        """
+        asking_w = np.maximum(kind_w, max(_LEAST_SHARE * kind_w.max(), 1e-9))
+        asked_w = self.calls @ asking_w
+        share = csr_matrix(diags(1 / asked_w) @ self.calls @ diags(asking_w))
+        lasts_s = _sums(self.seconds, 0)
+        more_j = lasts_s * (self.of @ column_w)
+        energy_j = lasts_s * (self.calls @ kind_w) + more_j
+        # Of a machine that is still, all that it draws may be the floor's, or theirs.
+        unlike_j = lasts_s * still_w if still_w else more_j
+        unlike = (
+            (_ASKED_UNKNOWN if still_w else _ASKED_UNLIKE)
+            * self._per_requested_watt(share, unlike_j / asked_w)
+            * asking_w
+        )
+        brief_j = np.where(self.brief, lasts_s * spread_w, 0.0)
+        return Shared(
+            share.T @ energy_j,
+            self._per_requested_watt(share, energy_j / asked_w) * (kind_w >= asking_w)
+            + (share.T @ diags(lasts_s) @ self.calls).toarray(),
+            (share.T @ diags(lasts_s) @ self.of).toarray(),
+            (share.T @ diags(brief_j**2) @ share).toarray() + unlike @ unlike.T,
+        )
+
+    def _per_requested_watt(self, share: csr_matrix, per_s: Floats) -> Floats:
+        """(kinds, kinds), joules that a kind gets more for a watt more of each that is asked for."""
+        found: Floats = np.diag(self.calls.T @ per_s) - (share.T @ diags(per_s) @ self.calls).toarray()
+        return found
+
+
+def seconds_in(edges_s: Floats, start_s: Floats, end_s: Floats) -> csr_matrix:
+    """(k, n), seconds of n spans in each interval.
+
+    Args:
+        edges_s: (k + 1,), ascending.
+        start_s: (n,), within them.
+        end_s: (n,), likewise.
+    """
+    first = np.searchsorted(edges_s, start_s, side="right") - 1
+    last = np.searchsorted(edges_s, end_s, side="left") - 1
+    count = last - first + 1
+    span = np.repeat(np.arange(len(start_s)), count)
+    interval = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count) + np.repeat(first, count)
+    seconds = np.minimum(end_s[span], edges_s[interval + 1]) - np.maximum(start_s[span], edges_s[interval])
+    return csr_matrix((seconds, (interval, span)), (len(edges_s) - 1, len(start_s)))
+
+
+def _sums(matrix: csr_matrix, axis: int) -> Floats:
+    found: Floats = np.asarray(matrix.sum(axis=axis)).ravel()
+    return found
+
+
+def _together(line: Timeline) -> tuple[Floats, Floats, NDArray[np.int64], NDArray[np.uint64]]:
+    """Spans in which two and more operators run: start, end, how many, and a number that tells their set."""
+    at_s = np.unique(np.concatenate((line.start_s, line.end_s)))
+    start, end = np.searchsorted(at_s, line.start_s), np.searchsorted(at_s, line.end_s)
+    level = np.cumsum(np.bincount(start, minlength=len(at_s)) - np.bincount(end, minlength=len(at_s)))
+    # A sum of numbers drawn for the kinds: two sets have the same one in 2**64 cases.
+    drawn = np.random.default_rng(0).integers(0, 2**64, len(line.kinds), dtype=np.uint64)
+    change = np.zeros(len(at_s), np.uint64)
+    np.add.at(change, start, drawn[line.kind])
+    np.subtract.at(change, end, drawn[line.kind])
+    mark = np.cumsum(change, dtype=np.uint64)
+    several = np.flatnonzero(level > 1)
+    return at_s[several], at_s[several + 1], level[several], mark[several]
+
+
+def _calls(line: Timeline, at_s: Floats) -> csr_matrix:
+    """(times, kinds), how many operators of each kind run from some times on."""
+    columns = []
+    for kind in range(len(line.kinds)):
+        of_kind = line.kind == kind
+        begun, over = (
+            np.searchsorted(np.sort(edge[of_kind]), at_s, side="right") for edge in (line.start_s, line.end_s)
+        )
+        columns.append(csr_matrix((begun - over).astype(np.float64)[:, None]))
+    return csr_matrix(hstack(columns))
+
+
+def _columns(
+    calls: csr_matrix, brief: NDArray[np.bool_], level: NDArray[np.int64]
+) -> tuple[csr_matrix, NDArray[np.int64]]:
+    """Which columns sets have, and the kind of each column."""
+    sets, kinds = calls.shape
+    parts, of_kind = [], []
+    for one in _LEVELS:
+        here = (level == one).astype(np.float64)
+        parts += [csr_matrix(here[:, None]), diags(here) @ calls]
+        of_kind += [_LEVEL, *range(kinds)]
+    own = np.flatnonzero(~brief)
+    parts.append(csr_matrix((np.ones(len(own)), (own, range(len(own)))), (sets, len(own))))
+    of_kind += [_OWN] * len(own)
+    every = csr_matrix(hstack(parts))
+    drawn = np.flatnonzero(_sums(every, 0))
+    return csr_matrix(every[:, drawn]), np.array(of_kind)[drawn]
+
 
 _MOST_PRODUCTS = 20_000_000
 """So many products of two entries of a row are kept, in 240 MB; of more, rows are multiplied anew."""

@@ -19,8 +19,7 @@ from scipy.sparse import csr_matrix
 from framewatt.energy.counter_steps import changed, fresh, knots_of, steps_of, without_dips
 from framewatt.energy.windows import Nanoseconds, Samples
 from framewatt.meters.contract import COUNTER, Channel
-from framewatt.profiling.design import Design
-from framewatt.profiling.overlaps import Overlaps
+from framewatt.profiling.design import Design, Overlaps
 from framewatt.profiling.powers import Model, Powers, Spreads, spreads_of
 from framewatt.profiling.timeline import Floats, Timeline
 

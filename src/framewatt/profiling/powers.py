@@ -15,7 +15,7 @@ as wide as the mean power of the window, and both spreads have one that keeps th
 What a call differs by is seen where the call is longer than an interval; of shorter ones it is part of the error.
 
 What a set draws more is the sum of a part for how many run at once, one for each kind beside so many, and one of its
-own (framewatt.profiling.overlaps), drawn from distributions of one spread. Of what a kind draws unlike the mean some
+own (framewatt.profiling.design), drawn from distributions of one spread. Of what a kind draws unlike the mean some
 share may be gone beside others, since a machine at its limit draws the same for any two: the part of a kind is drawn
 around that. Spread and share are near 0 where powers add. Where operators overlap, no power is below 0.
 """

@@ -16,10 +16,8 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.spreadsheet import read_csv
 from framewatt.energy.accounts import energies_of
 from framewatt.meters.trace_file import open_trace
-from framewatt.profiling.alone import Beside, whole
-from framewatt.profiling.called import called_in
-from framewatt.profiling.cell_joules import CellJoules, opened, resolved
-from framewatt.profiling.operators import OPERATOR
+from framewatt.profiling.alone import Beside, called_in, whole
+from framewatt.profiling.operators import OPERATOR, CellJoules, opened, resolved
 from framewatt.runs.repeated import POWER, RECORD, read_repeated
 
 COLUMNS = (

@@ -256,7 +256,7 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
     "epoch_with_set_up": ("epoch 1 begins with the log, so that setting up is in it",),
     "file_missing": ("no such file",),
     "file_of_another_run": ("there, but its pattern takes it for another run's",),
-    # Other files of a package (package.citation, package.crate, planning.missing).
+    # Other files of a package (package.crate, package.crate, planning.missing).
     "please_cite": ("If you use these measurements, please cite them, and framewatt, which made them.",),
     "authors_not_named": ("Authors not named in the study file",),
     "execution_of": ("Execution of ",),

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from framewatt.profiling.frame import KEY, file_name, profiled_as
+from framewatt.profiling.dump import KEY, file_name, profiled_as
 from framewatt.tables.table import MISSING, Table, significant, text
 
 THRESHOLD_PERCENT = 1.0

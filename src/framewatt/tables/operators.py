@@ -7,8 +7,8 @@ import pandas as pd
 from framewatt.base.spreadsheet import read_csv
 from framewatt.frames.factor_words import title
 from framewatt.profiling.advice import advice
+from framewatt.profiling.collection import OPERATOR_TABLES
 from framewatt.profiling.operators import API, OPERATOR
-from framewatt.profiling.planned import OPERATOR_TABLES
 from framewatt.tables.columns import ESTIMATED, Show, table_of, text_of
 from framewatt.tables.ratios import ratio_of
 from framewatt.tables.repeated import repeated_table

@@ -7,7 +7,7 @@ from framewatt.figures.names import SUFFIXES, figures_of
 from framewatt.papers import PAPERS, replicated_tables
 from framewatt.papers.contract import RESOURCES, Paper
 from framewatt.planning import paths
-from framewatt.profiling.planned import OwnProfiles, Profiles
+from framewatt.profiling.collection import OwnProfiles, Profiles
 from framewatt.workflow.setup import Setup
 from framewatt.workflow.snakemake_api import OfStudy, exit_on_error
 

@@ -9,7 +9,7 @@ from typing import Any
 from framewatt.papers import PAPERS
 from framewatt.planning import paths
 from framewatt.planning.jobs import repeated_cells_of, timeline_cells_of
-from framewatt.profiling.planned import OPERATOR_TABLES, UNNAMED, OwnProfiles, Profiles, with_profiles
+from framewatt.profiling.collection import OPERATOR_TABLES, UNNAMED, OwnProfiles, Profiles, with_profiles
 from framewatt.workflow.setup import RESULTS, Setup
 from framewatt.workflow.snakemake_api import OfStudy, OneStudy, Snakemake, Wildcards
 

@@ -13,7 +13,7 @@ from framewatt.study.study import Study
 from framewatt.tables import names as tables
 
 if TYPE_CHECKING:
-    from framewatt.profiling.planned import OwnProfiles, Profiles
+    from framewatt.profiling.collection import OwnProfiles, Profiles
 
 _FIGURE_SUFFIXES = [f".{suffix}" for suffix in figures.SUFFIXES]
 _TABLE_SUFFIXES = [f".{suffix}" for suffix in tables.SUFFIXES]

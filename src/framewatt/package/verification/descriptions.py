@@ -9,8 +9,7 @@ import yaml
 
 from framewatt.base.errors import FramewattError
 from framewatt.package.bag import INFO
-from framewatt.package.citation import cff_text, citation_cff, zenodo_json, zenodo_text
-from framewatt.package.crate import METADATA, crate_metadata, span_utc
+from framewatt.package.crate import METADATA, cff_text, citation_cff, crate_metadata, span_utc, zenodo_json, zenodo_text
 from framewatt.package.verification.files import labels
 from framewatt.package.verification.opened import Opened, mapping_in
 from framewatt.package.verification.reading import differences, same, some

@@ -16,7 +16,7 @@ from framewatt.base.files import read_json
 from framewatt.frames.frames import PLACES
 from framewatt.imports.file_study import is_file_study
 from framewatt.imports.merged_study import is_merged_study
-from framewatt.profiling.planned import RECORD
+from framewatt.profiling.collection import RECORD
 from framewatt.statistics.power import planned_power
 from framewatt.study.factors import AnyCell
 from framewatt.study.statistical_tests import RANK_SUM, SIGNED_RANK

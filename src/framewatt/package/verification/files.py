@@ -6,11 +6,11 @@ from pathlib import Path
 
 from framewatt.base.files import parse_json, sha256_of
 from framewatt.package.bag import DECLARATION, INFO, LABELS, MANIFEST, TAG_MANIFEST
-from framewatt.package.contents import project_files
 from framewatt.package.crate import METADATA
 from framewatt.package.verification.opened import Opened
 from framewatt.package.verification.plan import records_of_stages
 from framewatt.package.verification.reading import some
+from framewatt.package.write import project_files
 from framewatt.planning import jobs
 from framewatt.planning.job_hashes import JobHashes
 from framewatt.prepare.examples import NAME as EXAMPLES

@@ -11,9 +11,8 @@ from framewatt.base.spreadsheet import read_csv
 from framewatt.package.verification.opened import Opened, mapping_in
 from framewatt.package.verification.reading import some
 from framewatt.planning import jobs
-from framewatt.profiling.collection import OK
+from framewatt.profiling.collection import OK, RECORD
 from framewatt.profiling.operators import KEYS, frame_of
-from framewatt.profiling.planned import RECORD
 from framewatt.profiling.repeated import KEYS as REPEATED_KEYS
 from framewatt.profiling.repeated import frame_of as repeated_frame
 from framewatt.runs.profiling import PROFILED

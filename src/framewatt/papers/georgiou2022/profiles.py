@@ -14,7 +14,7 @@ import pandas as pd
 from framewatt.papers.contract import Sources
 from framewatt.papers.georgiou2022.claims import PROFILE_TABLES
 from framewatt.profiling.collection import PROFILES_COLUMNS, REFUSED, Names, read_names
-from framewatt.profiling.frame import FUNCTIONS_COLUMNS, cell_of, keyed, of_run, profiled_as
+from framewatt.profiling.dump import FUNCTIONS_COLUMNS, cell_of, keyed, of_run, profiled_as
 from framewatt.tables.functions import SHOWN, THRESHOLD_PERCENT
 from framewatt.tables.table import Table, text
 
