@@ -141,5 +141,5 @@ def test_cells_that_the_interpreter_cannot_run_are_listed_with_the_reason_and_no
         ["infer-resnet50-digits-tensorflow-b1", "infer-resnet50-digits-tf2onnx-cpu-b1"],
         "keras is gone; tensorflow is gone",
     )
-    with pytest.raises(FramewattError, match=r"found no cell that can run .*torch is gone\)"):
+    with pytest.raises(FramewattError, match=r"no cell can run .*torch is gone\)"):
         loaded(tmp_path, content, lacks=Absent(dict.fromkeys(("keras", "torch"), "is gone")))

@@ -200,8 +200,8 @@ def test_the_best_is_looked_for_after_every_block_and_an_interval_at_looks_fixed
 @pytest.mark.parametrize(
     ("change", "groups", "message"),
     [
-        ({"at_most": 5}, [[1, 2]], "repetitions.at_most: found 5 with at_least 5; allowed: more than at_least"),
-        ({}, [[1], [2]], "repetitions.until: found no two cells that differ in runtime alone"),
+        ({"at_most": 5}, [[1, 2]], "repetitions.at_most: 5 is not more than at_least, 5"),
+        ({}, [[1], [2]], "repetitions.until: no two cells differ in runtime alone"),
         ({"until": {"interval": 0.05}, "looks": FIXED}, [[1, 2]], "repetitions.looks: 'fixed' is not for an interval"),
     ],
 )

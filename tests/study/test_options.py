@@ -161,7 +161,7 @@ def test_what_is_no_rate_is_refused_in_one_line(load, level: object) -> None:
 
 
 def test_who_deploys_does_not_choose_the_load(load) -> None:
-    with pytest.raises(FramewattError, match=r"statistics.compare: found 'load'; allowed: what can be chosen"):
+    with pytest.raises(FramewattError, match=r"statistics.compare: 'load' cannot be compared"):
         load(compare=("load",), load=["20/s", "closed"])
 
 
@@ -197,7 +197,7 @@ def test_levels_read_with_a_word_where_they_say_nothing_alone() -> None:
 def test_cells_are_compared_by_options_that_the_study_names(load) -> None:
     study = load(compare=("threads",), threads=[1, 2])
     assert plan_of(hashes_of(study))["significance"]["n_comparisons"] == 1
-    with pytest.raises(FramewattError, match=r"statistics.compare: found 'threads'; allowed: a factor of the study: "):
+    with pytest.raises(FramewattError, match=r"statistics.compare: 'threads' is not a factor of the study. Use "):
         load(compare=("threads",))
 
 

@@ -102,36 +102,39 @@ def test_what_is_not_said_of_photographs_leaves_the_samples_of_other_models_as_t
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"annotations": ""}, "annotations: found none; allowed: both, a folder `images` and its `annotations`"),
-        ({"images": ""}, "images: found none; allowed: both"),
-        ({"images": "", "annotations": ""}, "metric: found box_ap; allowed: accuracy, none, or beside it a folder"),
-        ({"arrays": "a.npz"}, "arrays: found them beside `images`; allowed: one of both"),
-        ({"metric": "accuracy"}, "metric: found accuracy beside `images`; allowed: box_ap, mask_ap, none"),
+        ({"annotations": ""}, "annotations: missing. Name both a folder `images` and its `annotations`"),
+        ({"images": ""}, "images: missing. Name both"),
+        ({"images": "", "annotations": ""}, "metric: box_ap needs `images` and `annotations`. Name both"),
+        ({"arrays": "a.npz"}, "arrays: there are also `images`. Use one of the two"),
+        ({"metric": "accuracy"}, "metric: accuracy is not possible with `images`. Use box_ap, mask_ap or none"),
         (
             {"inputs": [{"name": "x", "shape": [64, 64, 3]}]},
-            r"inputs: found \[64, 64, 3\], float32 beside `images`; allowed: ",
+            r"inputs: \[64, 64, 3\], float32 does not fit `images`. Use ",
         ),
         (
             {"inputs": [*FOUND["inputs"], {"name": "y", "shape": [4]}]},
-            r"inputs: found \[3, 64, 64\], float32 and \[4\], float32 beside",
+            r"inputs: \[3, 64, 64\], float32 and \[4\], float32 does not fit",
         ),
         (
             {"outputs": {"boxes": "b"}},
-            "outputs: found boxes; allowed: boxes, scores, labels of a detector, or scores alone",
+            "outputs: boxes is not a set of outputs. Use boxes, scores, labels for a detector, or scores alone",
         ),
         (
             {"factory": {"torch": "a:b"}, "outputs": {"scores": "s"}},
-            "outputs: found it beside a factory; allowed: of an ONNX",
+            "outputs: it is for ONNX files alone, and the model has a factory",
         ),
-        ({"factory": {"torch": "a:b"}, "classes": "from_1"}, "classes: found it beside a factory; allowed: of an ONNX"),
+        (
+            {"factory": {"torch": "a:b"}, "classes": "from_1"},
+            "classes: it is for ONNX files alone",
+        ),
         (
             {"metric": "none", "classes": "from_1"},
-            "classes: found it beside metric: none; allowed: none, since nothing",
+            "classes: metric: none judges no outputs. Remove classes",
         ),
         ({"classes": "from_2"}, "classes: 'from_2' is not allowed. Use from_0, from_1, category_ids"),
         (
             {"images": "", "annotations": "", "metric": "none", "resize": "stretch"},
-            "resize: found stretch without `images`",
+            "resize: stretch needs `images`",
         ),
     ],
 )
@@ -143,10 +146,13 @@ def test_what_does_not_fit_a_detector_is_one_line(tmp_path: Path, change: dict, 
 @pytest.mark.parametrize(
     ("models", "message"),
     [
-        ({"resnet50": {"onnx": "a.onnx"}}, "models: found resnet50, a model of workload/torch; allowed: another name"),
+        ({"resnet50": {"onnx": "a.onnx"}}, "models: 'resnet50' is the name of a model"),
         ({"Mine": {"onnx": "a.onnx"}}, "workload.0: 'Mine' is not allowed. Use text matching"),
-        ({"mine": {"onnx": "a.onnx", "inputs": INPUTS * 2}}, "models.mine.inputs: found x, x; allowed: each name once"),
-        ({"mine": {"factory": {"torch": "nets:mine"}}}, "workload: found 'mine'; allowed: none"),
+        (
+            {"mine": {"onnx": "a.onnx", "inputs": INPUTS * 2}},
+            "models.mine.inputs: x, x has a name twice",
+        ),
+        ({"mine": {"factory": {"torch": "nets:mine"}}}, "workload: 'mine' is unknown"),
     ],
 )
 def test_wrong_models_are_one_line(tmp_path: Path, models: dict, message: str) -> None:

@@ -59,7 +59,7 @@ def test_settings_of_packages_from_before_hold() -> None:
         (
             {"vgg": {"epochs": 1}},
             (),
-            "training.models: found 'vgg'; allowed: a model of the study: mobilenet, resnet50",
+            "training.models: 'vgg' is not a model of the study. Use mobilenet, resnet50",
         ),
         (
             {"resnet50": {}},
@@ -81,17 +81,17 @@ def test_settings_of_packages_from_before_hold() -> None:
         (
             {"resnet50": {"learning_rate": 0.1}},
             (TRAIN | {"learning_rate": [0.1, 0.2]},),
-            "training.models.resnet50.learning_rate: found 0.1 beside the factor learning_rate; allowed: one of",
+            "training.models.resnet50.learning_rate: 0.1 contradicts the factor learning_rate. Use one of",
         ),
         (
             {"resnet50": {"weight_decay": 0.1}},
             (TRAIN,),
-            "training.models.resnet50.weight_decay: found 0.1 with the optimizer sgd of runs that train",
+            "training.models.resnet50.weight_decay: 0.1 is not possible with the optimizer sgd of runs that train",
         ),
         (
             {"mobilenet": {"schedule": {"kind": "cosine", "warm_up_steps": 1, "final_rate": 1}}},
             (TRAIN,),
-            "training.models.mobilenet.schedule.final_rate: found 1 above the learning rate 0.001",
+            "training.models.mobilenet.schedule.final_rate: 1 is above the learning rate 0.001",
         ),
     ],
 )

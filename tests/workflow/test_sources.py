@@ -147,7 +147,8 @@ def test_levels_that_would_share_a_name_are_refused_in_one_line(tmp_path: Path, 
     content = copy.deepcopy(BASE)
     content["factors"][0] |= {"learning_rate": [one, two], "phase": ["train"]}
     with pytest.raises(
-        FramewattError, match=r"factors.0.learning_rate: found .* beside .*; allowed: levels whose names"
+        FramewattError,
+        match=r"learning_rate: .* and .* give two cells the name .*Use levels with different names",
     ):
         loaded(tmp_path, content)
     content["factors"][0]["learning_rate"] = [one]

@@ -221,14 +221,14 @@ def test_a_bad_model_is_a_record_and_the_others_go_on(checkout: Checkout, result
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"onnx": "nowhere.onnx"}, "models.small.onnx: found no file config/studies/nowhere.onnx; allowed: a path"),
-        ({"folder": "nowhere"}, "models.small.folder: found no folder config/studies/nowhere; allowed: a path"),
-        ({"reads": ["big.pt"]}, "models.small.reads: found no file config/studies/../../my-models/big.pt; allowed: "),
-        ({"arrays": "nowhere.npz"}, "models.small.arrays: found no file config/studies/nowhere.npz; allowed: "),
+        ({"onnx": "nowhere.onnx"}, "models.small.onnx: there is no file config/studies/nowhere.onnx. Use a path"),
+        ({"folder": "nowhere"}, "models.small.folder: there is no folder config/studies/nowhere. Use a path"),
+        ({"reads": ["big.pt"]}, "models.small.reads: there is no file config/studies/../../my-models/big.pt. Use "),
+        ({"arrays": "nowhere.npz"}, "models.small.arrays: there is no file config/studies/nowhere.npz. Use "),
         ({"inputs": []}, "models.small.inputs: found []; allowed: a list with at least 1 entry"),
-        ({"onnx": "", "factory": {}}, "models.small: found no onnx and no factory; allowed: one, or both"),
+        ({"onnx": "", "factory": {}}, "models.small: it has neither onnx nor factory. Name one"),
         ({"factory": {"torch": "nets"}}, "models.small.factory.torch: found 'nets'; allowed: text matching"),
-        ({"arrays": ""}, "factors.0.dataset: found 'own'; allowed: "),
+        ({"arrays": ""}, "factors.0.dataset: 'own' is unknown. Use "),
     ],
 )
 def test_what_a_study_says_wrong_is_one_line(checkout: Checkout, change: dict, message: str) -> None:

@@ -121,8 +121,8 @@ class TestStudies:
             ({"weight_decay": -0.1}, "training.weight_decay: -0.1 is not allowed. Use a number at least 0 or None"),
             (
                 {"weight_decay": 0.1},
-                "training.weight_decay: found 0.1 with the optimizer sgd of runs that train; allowed: null or 0, or "
-                "lamb as the factor `optimizer`",
+                "training.weight_decay: 0.1 is not possible with the optimizer sgd of runs that train. Use null or "
+                "0, or lamb as the factor `optimizer`",
             ),
             (
                 {"schedule": COSINE | {"kind": "steps"}},
@@ -152,15 +152,15 @@ class TestStudies:
             ),
             (
                 {"schedule": COSINE | {"halvings": 4}},
-                "training.schedule.halvings: found 4 with kind cosine; allowed: kind, warm_up_steps, final_rate, all",
+                "training.schedule.halvings: 4 is not for a schedule of kind cosine. Use kind, warm_up_steps",
             ),
             (
                 {"schedule": {"kind": "halvings", "warm_up_steps": 0, "halvings": 4}},
-                "training.schedule.from_share: found nothing with kind halvings; allowed: kind, warm_up_steps, from_sh",
+                "training.schedule.from_share: missing in a schedule of kind halvings. Use kind, warm_up_steps, from",
             ),
             (
                 {"schedule": COSINE | {"final_rate": 0.01}},
-                "training.schedule.final_rate: found 0.01 above the learning rate 0.001 of runs that train; allowed: ",
+                "training.schedule.final_rate: 0.01 is above the learning rate 0.001 of runs that train. Use ",
             ),
         ],
     )
@@ -175,11 +175,11 @@ class TestStudies:
         [
             (
                 {"clip_norm": 5},
-                "training.clip_norm: found 5 for {} of mxnet; allowed: null, or a study of torch and te",
+                "training.clip_norm: mxnet does not have it, and it is 5 for {}. Use null, or a study of torch and te",
             ),
             (
                 {"schedule": COSINE | {"final_rate": 0}},
-                "training.schedule: found cosine for {} of mxnet; allowed: null",
+                "training.schedule: mxnet does not have it, and it is cosine for {}. Use null",
             ),
         ],
     )
@@ -192,7 +192,7 @@ class TestStudies:
             assert message.format(purpose) in str(told.value)
 
     def test_exports_of_mxnet_have_its_weights(self, tmp_path: Path) -> None:
-        with pytest.raises(FramewattError, match="found 5 for weights for inference of mxnet"):
+        with pytest.raises(FramewattError, match="mxnet does not have it, and it is 5 for weights for inference"):
             study(tmp_path, {"clip_norm": 5}, INFER | {"runtime": ["mx2onnx"]})
 
     def test_weights_that_nothing_trains_may_be_of_any_framework(self, tmp_path: Path) -> None:
@@ -209,20 +209,20 @@ class TestStudies:
         )
         with pytest.raises(FramewattError) as told:
             study(tmp_path, {"optimizer": "lamb"}, INFER | {"runtime": ["mxnet"]})
-        assert "training.optimizer: found lamb for weights for inference of mxnet; allowed: sgd, adam, or lamb" in str(
+        assert "training.optimizer: mxnet does not have lamb, for weights for inference. Use sgd, adam, or lamb" in str(
             told.value
         )
 
     def test_weight_decay_is_of_lamb_alone(self, tmp_path: Path) -> None:
         assert study(tmp_path, {"weight_decay": 0.01}, TRAIN | {"optimizer": ["lamb"]}).cells
         assert study(tmp_path, {"weight_decay": 0}, TRAIN).cells
-        with pytest.raises(FramewattError, match=r"found 0.01 with the optimizer adam of runs that train"):
+        with pytest.raises(FramewattError, match=r"0.01 is not possible with the optimizer adam of runs that train"):
             study(tmp_path, {"weight_decay": 0.01}, TRAIN | {"optimizer": ["lamb", "adam"]})
-        with pytest.raises(FramewattError, match=r"sgd of weights for inference; .* lamb as training.optimizer"):
+        with pytest.raises(FramewattError, match=r"sgd of weights for inference.* lamb as training.optimizer"):
             study(tmp_path, {"weight_decay": 0.01}, TRAIN | {"optimizer": ["lamb"]}, INFER)
 
     def test_no_learning_rate_lies_below_the_final_one(self, tmp_path: Path) -> None:
         said = {"learning_rate": 0.01, "schedule": COSINE}
         assert study(tmp_path, said, TRAIN | {"learning_rate": [0.001]}).cells
-        with pytest.raises(FramewattError, match=r"found 0.001 above the learning rate 0.0005 of runs that train"):
+        with pytest.raises(FramewattError, match=r"0.001 is above the learning rate 0.0005 of runs that train"):
             study(tmp_path, said, TRAIN | {"learning_rate": [0.01, 0.0005]})

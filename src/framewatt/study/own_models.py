@@ -23,55 +23,60 @@ _AS_THEY_ARE = {"resize": "fit", "preprocessing": "unit"}
 
 
 def problems(entry: Mapping[str, Any]) -> Iterator[str]:
-    """What is wrong with a model's entry, as `key: found …; allowed: …`.
+    """Yield what is wrong with a model's entry, as `key: what is wrong. What to write.`.
 
     Args:
         entry: of `models`, validated.
     """
     inputs = [one["name"] for one in entry["inputs"]]
     if len(set(inputs)) != len(inputs):
-        yield f"inputs: found {', '.join(inputs)}; allowed: each name once"
-    yield from _of_images(entry)
-    yield from _of_outputs(entry)
+        yield f"inputs: {', '.join(inputs)} has a name twice. Use each name once."
+    yield from _image_problems(entry)
+    yield from _output_problems(entry)
 
 
-def _of_images(entry: Mapping[str, Any]) -> Iterator[str]:
-    """Images and what else they need, or what needs images."""
+def _image_problems(entry: Mapping[str, Any]) -> Iterator[str]:
+    """Yield problems of images and of what they need, or of keys that need images."""
     metric = entry["metric"]
     if not entry["images"] and not entry["annotations"]:
         if metric in OF_BOXES:
-            yield f"metric: found {metric}; allowed: accuracy, none, or beside it a folder `images` and `annotations`"
-        for key, usual in _AS_THEY_ARE.items():
-            if entry[key] != usual:
-                yield f"{key}: found {entry[key]} without `images`; allowed: none, since arrays are taken as they are"
+            yield f"metric: {metric} needs `images` and `annotations`. Name both, or use accuracy or none."
+        for key, default in _AS_THEY_ARE.items():
+            if entry[key] != default:
+                yield f"{key}: {entry[key]} needs `images`; arrays are used as they are. Remove {key}, or name images."
         return
     if not entry["images"] or not entry["annotations"]:
         missing = "images" if entry["annotations"] else "annotations"
-        yield f"{missing}: found none; allowed: both, a folder `images` and its `annotations` (COCO's instances JSON)"
+        yield f"{missing}: missing. Name both a folder `images` and its `annotations` (COCO's instances JSON)."
     if entry["arrays"]:
-        yield "arrays: found them beside `images`; allowed: one of both"
+        yield "arrays: there are also `images`. Use one of the two."
     if metric == "accuracy":
-        yield f"metric: found accuracy beside `images`; allowed: {', '.join(OF_BOXES)}, none"
+        yield f"metric: accuracy is not possible with `images`. Use {', '.join(OF_BOXES)} or none."
     shapes = [(one["type"], *one["shape"]) for one in entry["inputs"]]
     (kind, *shape), least, most = shapes[0], *SIDES
     square = len(shape) == 3 and shape[0] == 3 and shape[1] == shape[2] and least <= shape[1] <= most
     if len(shapes) > 1 or kind != "float32" or not square:
-        found = " and ".join(f"{shape}, {kind}" for kind, *shape in shapes)
-        yield f"inputs: found {found} beside `images`; allowed: one, [3, side, side], float32, side {least} to {most}"
+        given = " and ".join(f"{shape}, {kind}" for kind, *shape in shapes)
+        yield (
+            f"inputs: {given} does not fit `images`. Use one input [3, side, side], float32, with a side of {least} to "
+            f"{most}."
+        )
 
 
-def _of_outputs(entry: Mapping[str, Any]) -> Iterator[str]:
-    """Which output is what, of which models it can be said."""
-    named = {"outputs": entry["outputs"], "classes": entry["classes"] != "from_0"}
-    for key, said in named.items():
-        if said and entry["factory"]:
-            allowed = "of an ONNX file alone; let the model that the factory makes give what framewatt takes"
-            yield f"{key}: found it beside a factory; allowed: {allowed}"
-        if said and entry["metric"] == "none":
-            yield f"{key}: found it beside metric: none; allowed: none, since nothing is judged"
+def _output_problems(entry: Mapping[str, Any]) -> Iterator[str]:
+    """Yield problems of the keys that describe outputs, which only ONNX files with a metric can have."""
+    described = {"outputs": entry["outputs"], "classes": entry["classes"] != "from_0"}
+    for key, is_given in described.items():
+        if is_given and entry["factory"]:
+            yield (
+                f"{key}: it is for ONNX files alone, and the model has a factory. Remove {key}, and let the model that "
+                "the factory makes return what framewatt reads."
+            )
+        if is_given and entry["metric"] == "none":
+            yield f"{key}: metric: none judges no outputs. Remove {key}, or name a metric."
     if entry["outputs"] and tuple(entry["outputs"]) != ("scores",) and set(entry["outputs"]) != set(_FIND):
-        found, allowed = (", ".join(names) for names in (entry["outputs"], _FIND))
-        yield f"outputs: found {found}; allowed: {allowed} of a detector, or scores alone"
+        given, detected = (", ".join(names) for names in (entry["outputs"], _FIND))
+        yield f"outputs: {given} is not a set of outputs. Use {detected} for a detector, or scores alone."
 
 
 OWN, SYNTHETIC = "own", "synthetic"
@@ -186,7 +191,7 @@ class OwnModel:
     def _missing(self, key: str, kind: str, path: Path) -> FramewattError:
         start = f"the model's folder {self.folder}" if key == "reads" else "the study file"
         return FramewattError(
-            f"{self.path}: models.{self.name}.{key}: found no {kind} {path}; allowed: a path relative to {start}"
+            f"{self.path}: models.{self.name}.{key}: there is no {kind} {path}. Use a path relative to {start}."
         )
 
 
@@ -198,17 +203,17 @@ def own_models(path: Path, settings: Mapping[str, Any]) -> dict[str, OwnModel]:
         settings: the study, validated.
 
     Raises:
-        FramewattError: a model has neither file nor factory, or what is said of it does not fit together.
+        FramewattError: a model has neither file nor factory, or its keys contradict each other.
     """
-    found = {}
+    models = {}
     for name, entry in settings.get("models", {}).items():
         model = OwnModel(name, entry, settings["study"], path, settings["seed"])
         if not model.frameworks:
-            raise FramewattError(f"{path}: models.{name}: found no onnx and no factory; allowed: one, or both")
+            raise FramewattError(f"{path}: models.{name}: it has neither onnx nor factory. Name one of them, or both.")
         if problem := next(problems(entry), None):
             raise FramewattError(f"{path}: models.{name}.{problem}")
-        found[name] = model
-    return found
+        models[name] = model
+    return models
 
 
 def _files_below(folder: Path, above: tuple[Path, ...] = ()) -> Iterator[Path]:

@@ -14,7 +14,7 @@ FIXED, EVERY_BLOCK = "fixed", "every_block"
 """When a rule for the best looks at the results."""
 
 MOST_FIXED = 20
-"""Most blocks of a rule that looks at FIXED blocks unless it says otherwise: up to there, t-tests at few looks settle
+"""Most blocks of a rule that looks at FIXED blocks without another setting: up to there, t-tests at few looks settle
 more groups than an e-process (docs/stopping.md)."""
 
 _GROWTH = 1.5
@@ -57,7 +57,7 @@ class Rule:
         return tuple(looks)
 
     def to_dict(self) -> dict[str, Any]:
-        """As a study says it."""
+        """The rule as a study file has it."""
         until = {"best": self.quantity} if self.width is None else {"interval": self.width}
         limit = {} if self.minutes is None else {"minutes": self.minutes}
         looks = {} if self.when is None else {"looks": self.when}
@@ -77,33 +77,33 @@ class Rule:
 
 def rule_of(settings: Mapping[str, Any]) -> Rule | None:
     """The rule of a study's settings; None for a plain number of blocks, or runs read from files."""
-    told = settings.get("repetitions")
-    if not isinstance(told, Mapping):
+    repetitions = settings.get("repetitions")
+    if not isinstance(repetitions, Mapping):
         return None
-    until = told["until"]
-    limit = told.get("minutes")
-    how = until.get("best", ENERGY), until.get("interval"), limit, told.get("looks")
-    return Rule(told["at_least"], told["at_most"], *how)
+    until = repetitions["until"]
+    limit = repetitions.get("minutes")
+    how = until.get("best", ENERGY), until.get("interval"), limit, repetitions.get("looks")
+    return Rule(repetitions["at_least"], repetitions["at_most"], *how)
 
 
 def with_looks(repetitions: Any) -> Any:
     """The repetitions of a study file, with when a rule for the best looks at the results.
 
     Args:
-        repetitions: a number, or a rule; one whose `looks` are None is that of an older package.
+        repetitions: a number, or a rule; `looks` of None are of a rule in an older package.
     """
     if not isinstance(repetitions, Mapping) or "best" not in repetitions["until"]:
         return repetitions
-    usual = FIXED if repetitions["at_most"] <= MOST_FIXED else EVERY_BLOCK
-    completed = {**repetitions, "looks": repetitions.get("looks", usual)}
+    default = FIXED if repetitions["at_most"] <= MOST_FIXED else EVERY_BLOCK
+    completed = {**repetitions, "looks": repetitions.get("looks", default)}
     return {key: value for key, value in completed.items() if key != "looks" or value is not None}
 
 
 def with_looks_then(content: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
-    """A study file whose rule looks when it did as its plan was made: before a rule for the best said when, always.
+    """Return a study file with a rule that looks when its plan does: in plans without `looks`, after every block.
 
     Args:
-        content: what the study file says.
+        content: of the study file.
         plan: of the study; empty where there is none.
     """
     now = content.get("repetitions")
@@ -138,8 +138,8 @@ def check_rule(settings: Mapping[str, Any], groups: Iterable[Collection[Any]], p
     if rule and not any(len(group) > 1 for group in groups):
         compared = ", ".join(settings["statistics"]["compare"])
         raise FramewattError(
-            f"{path}: repetitions.until: found no two cells that differ in {compared} alone (statistics.compare), so "
-            "that there is nothing to find out; allowed: a plain number"
+            f"{path}: repetitions.until: no two cells differ in {compared} alone (statistics.compare), so there is "
+            "nothing to compare. Use a plain number of repetitions."
         )
     if rule and rule.width is not None and rule.when is not None:
         raise FramewattError(
@@ -147,6 +147,6 @@ def check_rule(settings: Mapping[str, Any], groups: Iterable[Collection[Any]], p
         )
     if rule and rule.at_most <= rule.at_least:
         raise FramewattError(
-            f"{path}: repetitions.at_most: found {rule.at_most} with at_least {rule.at_least}; allowed: more than "
-            f"at_least, or a plain number (repetitions: {rule.at_least})"
+            f"{path}: repetitions.at_most: {rule.at_most} is not more than at_least, {rule.at_least}. Use a larger "
+            f"number, or a plain number (repetitions: {rule.at_least})."
         )

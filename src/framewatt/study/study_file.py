@@ -52,7 +52,7 @@ def load_study(
 
     Args:
         path: the study file.
-        content: what it says.
+        content: its content.
         schema: config/schemas/study.schema.yaml, loaded.
         known: what exists in this project: `dataset` names, and `workload` names per framework under
             `workload/<framework>`.
@@ -61,7 +61,7 @@ def load_study(
         lacks: what the interpreter that runs everything lacks; None where environments are built.
 
     Raises:
-        FramewattError: one line that names file, key, found and allowed.
+        FramewattError: one line with the file, the key, what is wrong, and what to write.
     """
     settings = validate(content, schema_of_measuring(schema), str(path))
     settings["repetitions"] = with_looks(settings["repetitions"])
@@ -69,13 +69,13 @@ def load_study(
     instruments = settings["instruments"]
     if instruments["meters"] == "auto" and instruments["fallback"] != "estimate":
         raise FramewattError(
-            f"{path}: instruments.meters: found auto with fallback {instruments['fallback']}; "
-            "allowed: auto only with fallback: estimate, else a list of meters"
+            f"{path}: instruments.meters: 'auto' needs fallback: estimate, and it is {instruments['fallback']}. "
+            "Name a list of meters, or set fallback: estimate."
         )
     if settings["repeated_operators"] and not settings["operators"]:
         raise FramewattError(
-            f"{path}: repeated_operators: found {settings['repeated_operators']} with operators: false; "
-            "allowed: 0, or operators: true, by whose joules they are chosen"
+            f"{path}: repeated_operators: {settings['repeated_operators']} needs operators: true, since operators are "
+            "chosen by their joules. Set operators: true, or repeated_operators: 0."
         )
     defaults = _default_levels(settings, processors)
     _check_compared(settings["statistics"]["compare"], defaults, str(path))
@@ -83,7 +83,7 @@ def load_study(
     for name, model in own.items():
         taken = next((key for key, names in known.items() if key != "dataset" and name in names), None)
         if taken:
-            raise FramewattError(f"{path}: models: found {name}, a model of {taken}; allowed: another name")
+            raise FramewattError(f"{path}: models: {name!r} is the name of a model of {taken}. Use another name.")
         known = _with_own(known, model)
     _check_count(settings, defaults, str(path))
     cells: dict[str, Cell] = {}
@@ -91,17 +91,17 @@ def load_study(
         _check_known(cross, known, f"{path}: factors.{index}")
         for cell in _expand(cross, device, defaults):
             if cells.setdefault(cell.id, cell) != cell:
-                raise _one_name(cell, cells[cell.id], f"{path}: factors.{index}")
+                raise _name_error(cell, cells[cell.id], f"{path}: factors.{index}")
     _check_weights(settings["weights"], {cell.workload for cell in cells.values()} - set(own), str(path))
     excluded = [cell for cell in cells.values() if any(_matches(cell, rule) for rule in settings["exclude"])]
-    kept = [cell for cell in cells.values() if cell not in excluded]
-    reasons = {cell: cell.unsupported(device) or (lacks.reason(cell) if lacks else None) for cell in kept}
+    included = [cell for cell in cells.values() if cell not in excluded]
+    reasons = {cell: cell.unsupported(device) or (lacks.reason(cell) if lacks else None) for cell in included}
     unsupported = [(cell, reason) for cell, reason in reasons.items() if reason]
     runnable = [cell for cell, reason in reasons.items() if not reason]
     if not runnable:
         raise FramewattError(
-            f"{path}: factors: found no cell that can run ({len(excluded)} excluded, {len(unsupported)} unsupported"
-            f"{f': {unsupported[0][1]}' if unsupported else ''}); allowed: at least one"
+            f"{path}: factors: no cell can run ({len(excluded)} excluded, {len(unsupported)} unsupported"
+            f"{f': {unsupported[0][1]}' if unsupported else ''}). Change the factors so that at least one cell can."
         )
     check_training(settings, runnable, str(path))
     _check_passes(settings, runnable, str(path))
@@ -112,13 +112,13 @@ def load_study(
     )
 
 
-def _one_name(cell: Cell, other: Cell, where: str) -> FramewattError:
-    """The error for two cells of the same name: levels that agree to 6 digits, or names that join to the same text."""
+def _name_error(cell: Cell, other: Cell, where: str) -> FramewattError:
+    """Return the error for two cells of one name: levels agree to 6 digits, or names join to the same text."""
     levels = other.to_dict()
     name, level = next((name, level) for name, level in cell.to_dict().items() if levels[name] != level)
     return FramewattError(
-        f"{where}.{name}: found {level!r} beside {levels[name]!r}, and both cells would be called {cell.id}; allowed: "
-        "levels whose names differ (numbers: in their first 6 digits)"
+        f"{where}.{name}: {level!r} and {levels[name]!r} give two cells the name {cell.id}. Use levels with different "
+        "names; numbers must differ in their first 6 digits."
     )
 
 
@@ -138,8 +138,8 @@ def _check_known(cross: Mapping[str, Any], known: Mapping[str, Iterable[str]], w
     for key, allowed, where_known in choices:
         for level in cross[key]:
             if level not in allowed:
-                names = ", ".join(sorted(allowed)) or "none, since no model of the study is an ONNX file"
-                raise FramewattError(f"{where}.{key}: found {level!r}; allowed: {names}{where_known}")
+                names = ", ".join(sorted(allowed)) or "no level here, since no model of the study is an ONNX file"
+                raise FramewattError(f"{where}.{key}: {level!r} is unknown{where_known}. Use {names}.")
 
 
 def _check_count(settings: Mapping[str, Any], defaults: Mapping[str, Level], path: str) -> None:
@@ -151,8 +151,8 @@ def _check_count(settings: Mapping[str, Any], defaults: Mapping[str, Level], pat
     runs = most_blocks(settings) * sum(counts)
     if runs > MOST_RUNS:
         raise FramewattError(
-            f"{path}: factors and repetitions: found {runs} runs; allowed: at most {MOST_RUNS}; take levels or "
-            "repetitions away, or make several studies of it"
+            f"{path}: factors and repetitions: {runs} runs are more than {MOST_RUNS}. Remove levels or repetitions, or "
+            "make several studies of it."
         )
 
 
@@ -161,7 +161,7 @@ def _check_weights(weights: str | Mapping[str, str], zoo_models: Iterable[str], 
     for name in weights if isinstance(weights, Mapping) else ():
         if name not in zoo_models:
             raise FramewattError(
-                f"{path}: weights: found {name!r}; allowed: a zoo's model of the study: {', '.join(sorted(zoo_models))}"
+                f"{path}: weights: {name!r} is not a zoo's model of the study. Use {', '.join(sorted(zoo_models))}."
             )
 
 
@@ -180,8 +180,8 @@ def _check_passes(settings: Mapping[str, Any], cells: Iterable[Cell], path: str)
     paced = [cell.id for cell in cells if cell.changed.get("client") == "node" or "load" in cell.changed]
     if settings["window"]["passes"] > 1 and paced:
         raise FramewattError(
-            f"{path}: window.passes: found {settings['window']['passes']} with {paced[0]}; allowed: 1, or a study "
-            "without Node.js and requests at a rate"
+            f"{path}: window.passes: {settings['window']['passes']} passes are not possible in {paced[0]}. Use 1, or a "
+            "study without Node.js and requests at a rate."
         )
 
 
@@ -190,12 +190,12 @@ def _check_compared(compared: Iterable[str], options: Iterable[str], path: str) 
     for factor in compared:
         if factor == "load":
             raise FramewattError(
-                f"{path}: statistics.compare: found 'load'; allowed: what can be chosen; each load is compared by "
-                "itself, since nobody chooses how many requests arrive"
+                f"{path}: statistics.compare: 'load' cannot be compared, since nobody chooses how many requests come. "
+                "Name factors that can be chosen; each load is compared by itself."
             )
         if factor not in allowed:
             raise FramewattError(
-                f"{path}: statistics.compare: found {factor!r}; allowed: a factor of the study: {', '.join(allowed)}"
+                f"{path}: statistics.compare: {factor!r} is not a factor of the study. Use {', '.join(allowed)}."
             )
 
 
@@ -234,7 +234,7 @@ def with_planned_defaults(content: Mapping[str, Any], plan: Mapping[str, Any]) -
     """Return a study file that names the defaults with which its plan was made, where these have changed since.
 
     Args:
-        content: what the study file says, of a study that measures or reads files.
+        content: of the study file, of a study that measures or reads logs.
         plan: of the study; empty where there is none.
     """
     settings = plan.get("settings") or {}

@@ -31,8 +31,8 @@ def weights_of(settings: Mapping[str, Any], workload: str) -> str:
         workload: name of the model.
     """
     own = settings.get("models", {}).get(workload)
-    said = own["weights"] if own else settings["weights"]
-    return str(said if isinstance(said, str) else said.get(workload, TRAINED))
+    weights = own["weights"] if own else settings["weights"]
+    return str(weights if isinstance(weights, str) else weights.get(workload, TRAINED))
 
 
 COSINE, HALVINGS = "cosine", "halvings"
@@ -56,8 +56,8 @@ class _Trained:
     """A training that a study makes: of a measured run, or of weights for inference.
 
     Attributes:
-        workload: of which model.
-        framework: in which.
+        workload: name of the model.
+        framework: name of the framework.
         optimizer: level of the option.
         rate: learning rate.
         measured: whether it is a run.
@@ -84,7 +84,7 @@ def training_of(settings: Mapping[str, Any], workload: str) -> dict[str, Any]:
 
 
 def with_models(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema of measuring studies, in whose `training` every model may have settings of its own."""
+    """Return the schema of measuring studies with settings of single models in `training`."""
     properties = schema["properties"]
     training = properties["training"]
     keys = {
@@ -92,7 +92,7 @@ def with_models(schema: Mapping[str, Any]) -> dict[str, Any]:
         for name, key in training["properties"].items()
     }
     of_models = {
-        "description": "By model, the settings that it has in place of these.",
+        "description": "By model, the settings that it has instead of these.",
         "type": "object",
         "default": {},
         "additionalProperties": {
@@ -122,15 +122,15 @@ def check_training(settings: Mapping[str, Any], cells: Iterable[Cell], path: str
     cells = list(cells)
     own = settings["training"][OF_MODELS]
     workloads = sorted({cell.workload for cell in cells})
-    for name, said in own.items():
+    for name, own_settings in own.items():
         if name not in workloads:
             raise FramewattError(
-                f"{path}: training.{OF_MODELS}: found {name!r}; allowed: a model of the study: {', '.join(workloads)}"
+                f"{path}: training.{OF_MODELS}: {name!r} is not a model of the study. Use {', '.join(workloads)}."
             )
-        if "learning_rate" in said and any(cross["learning_rate"] for cross in settings["factors"]):
+        if "learning_rate" in own_settings and any(cross["learning_rate"] for cross in settings["factors"]):
             raise FramewattError(
-                f"{path}: training.{OF_MODELS}.{name}.learning_rate: found {said['learning_rate']:g} beside the factor "
-                "learning_rate; allowed: one of the two"
+                f"{path}: training.{OF_MODELS}.{name}.learning_rate: {own_settings['learning_rate']:g} contradicts "
+                "the factor learning_rate. Use one of the two."
             )
     for one in dict.fromkeys(_trained(settings, cells)):
         where = f"{path}: training" + (f".{OF_MODELS}.{one.workload}" if one.workload in own else "")
@@ -142,13 +142,13 @@ def check_training(settings: Mapping[str, Any], cells: Iterable[Cell], path: str
             _check_framework(one, training, where)
         if one.optimizer != LAMB and training["weight_decay"]:
             raise FramewattError(
-                f"{where}.weight_decay: found {training['weight_decay']:g} with the optimizer {one.optimizer} of "
-                f"{_purpose(one)}; allowed: null or 0, or {LAMB} as {_key(one)}"
+                f"{where}.weight_decay: {training['weight_decay']:g} is not possible with the optimizer "
+                f"{one.optimizer} of {_purpose(one)}. Use null or 0, or {LAMB} as {_key(one)}."
             )
         if schedule and schedule.get("final_rate", 0) > one.rate:
             raise FramewattError(
-                f"{where}.schedule.final_rate: found {schedule['final_rate']:g} above the learning rate {one.rate:g} "
-                f"of {_purpose(one)}; allowed: at most that rate"
+                f"{where}.schedule.final_rate: {schedule['final_rate']:g} is above the learning rate {one.rate:g} of "
+                f"{_purpose(one)}. Use at most that rate."
             )
 
 
@@ -156,10 +156,10 @@ def _check_keys(schedule: Mapping[str, Any], where: str) -> None:
     needed = NEEDED[schedule["kind"]]
     wrong = [*(key for key in schedule if key not in needed), *(key for key in needed if key not in schedule)]
     if wrong:
-        found = f"{schedule[wrong[0]]}" if wrong[0] in schedule else "nothing"
+        problem = f"{schedule[wrong[0]]} is not for" if wrong[0] in schedule else "missing in"
         raise FramewattError(
-            f"{where}.schedule.{wrong[0]}: found {found} with kind {schedule['kind']}; allowed: {', '.join(needed)}, "
-            "all of them"
+            f"{where}.schedule.{wrong[0]}: {problem} a schedule of kind {schedule['kind']}. Use {', '.join(needed)}, "
+            "all of them."
         )
 
 
@@ -172,15 +172,15 @@ def _check_framework(one: _Trained, training: Mapping[str, Any], where: str) -> 
         others = [level for level in option.levels["enum"] if level == option.default or level not in refused]
         able = " and ".join(name for name in FRAMEWORKS if not RUNTIMES[name].refusal(option, one.optimizer))
         raise FramewattError(
-            f"{where}.optimizer: found {one.optimizer} for {_purpose(one)} of {one.framework}; allowed: "
-            f"{', '.join(others)}, or {one.optimizer} with {able} alone"
+            f"{where}.optimizer: {one.framework} does not have {one.optimizer}, for {_purpose(one)}. Use "
+            f"{', '.join(others)}, or {one.optimizer} with {able} alone."
         )
     for key in _TUNING:
         if training[key]:
-            found = training[key]["kind"] if key == "schedule" else f"{training[key]:g}"
+            value = training[key]["kind"] if key == "schedule" else f"{training[key]:g}"
             raise FramewattError(
-                f"{where}.{key}: found {found} for {_purpose(one)} of {one.framework}; allowed: null, or a study of "
-                f"{names} alone"
+                f"{where}.{key}: {one.framework} does not have it, and it is {value} for {_purpose(one)}. Use null, or "
+                f"a study of {names} alone."
             )
 
 
