@@ -8,8 +8,7 @@ from framewatt.base.spreadsheet import to_csv
 from framewatt.energy.idle_power import drifts_w, read_calibrations
 from framewatt.frames.frames import epochs_frame, runs_frame
 from framewatt.frames.totals import Scope
-from framewatt.planning.merged_runs import with_own_drift
-from framewatt.planning.planned import planned_runs
+from framewatt.planning.planned import planned_runs, with_own_drift
 from framewatt.runs.records import list_text
 from framewatt.workflow.snakemake_api import RuleJob, run_rule
 

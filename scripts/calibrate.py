@@ -10,9 +10,9 @@ from framewatt.characterisation.measure import characterise_for_study
 from framewatt.host.governor import governor
 from framewatt.host.lock import machine_lock, may_wait
 from framewatt.host.node import booted_s, check_node
-from framewatt.planning.idle_due import idle_after_sha256
 from framewatt.planning.jobs import STEP_S
 from framewatt.planning.placement import NOWHERE
+from framewatt.planning.stages_due import idle_after_sha256
 from framewatt.runs.calibration import check_apart, measure_idle, same_meters
 
 ENVIRONMENTS = Path("resources/environments")

@@ -8,13 +8,12 @@ from framewatt.base.identity import ROOT
 from framewatt.base.terminal import lasting
 from framewatt.planning.blocks import plan_until
 from framewatt.planning.due import due_of, plan_is_due
-from framewatt.planning.job_hashes import JobHashes
-from framewatt.planning.job_sources import sources_of
+from framewatt.planning.job_hashes import JobHashes, sources_of
 from framewatt.planning.missing import missing_of
 from framewatt.planning.placement import placement_of
 from framewatt.planning.plan import plan_of
 from framewatt.planning.planned import records_of
-from framewatt.planning.staleness import MADE_OF_OTHER, SET_ASIDE
+from framewatt.planning.staleness import OTHER_INPUT, SET_ASIDE
 from framewatt.profiling.collection import failed_profiles
 from framewatt.profiling.operators import failed_timelines
 from framewatt.profiling.repeated import failed_repetitions
@@ -44,7 +43,7 @@ def main(job: RuleJob) -> None:
         again = {name: reason for name, reason in due.runs.items() if reason != SET_ASIDE}
         # Weights that were deleted are not missed; those of other data, and exports of other weights, are wrong.
         made = {**due.weights, **due.exports, **due.checks}
-        stale = [f"{name}: {reason}" for name, reason in made.items() if reason.startswith(MADE_OF_OTHER)]
+        stale = [f"{name}: {reason}" for name, reason in made.items() if reason.startswith(OTHER_INPUT)]
     missing = missing_of(
         plan,
         (record for _, record in records_of(plan, job.input.records)),

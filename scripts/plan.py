@@ -4,8 +4,7 @@ from pathlib import Path
 
 from framewatt.base.files import write_json
 from framewatt.base.identity import ROOT
-from framewatt.planning.job_hashes import JobHashes
-from framewatt.planning.job_sources import sources_of
+from framewatt.planning.job_hashes import JobHashes, sources_of
 from framewatt.planning.plan import plan_of, planned_cells
 from framewatt.statistics.best_set import not_compared
 from framewatt.statistics.power import samples_sentence

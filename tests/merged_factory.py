@@ -18,9 +18,8 @@ from framewatt.imports.merged_study import load_merged_study
 from framewatt.package.confined import Limits
 from framewatt.package.merge import merge
 from framewatt.package.write import project_files, study_files, write_package
-from framewatt.planning.merged_runs import with_own_drift
 from framewatt.planning.plan import plan_of
-from framewatt.planning.planned import planned_runs
+from framewatt.planning.planned import planned_runs, with_own_drift
 from framewatt.privacy.secrets import Secrets
 
 SCHEMA = package_factory.ROOT / "config/schemas/study.schema.yaml"

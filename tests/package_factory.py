@@ -21,8 +21,7 @@ from framewatt.datasets.catalogue import load_catalogue
 from framewatt.energy.idle_power import drifts_w, read_calibrations
 from framewatt.frames.frames import epochs_frame, runs_frame
 from framewatt.package.write import project_files, study_files, write_package
-from framewatt.planning.job_hashes import JobHashes
-from framewatt.planning.job_sources import sources_of
+from framewatt.planning.job_hashes import JobHashes, sources_of
 from framewatt.planning.plan import plan_of, planned_cells
 from framewatt.privacy.secrets import Secrets
 from framewatt.runs.chain import NAME as CHAIN

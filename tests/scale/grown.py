@@ -21,9 +21,9 @@ from framewatt.base.files import read_json, write_json
 from framewatt.base.identity import code_identity
 from framewatt.meters.contract import COUNTER, Channel
 from framewatt.meters.trace import Trace
-from framewatt.planning.idle_due import idle_after_sha256
 from framewatt.planning.placement import NOWHERE
 from framewatt.planning.plan import plan_of
+from framewatt.planning.stages_due import idle_after_sha256
 from framewatt.runs import records
 from framewatt.study.study import Run
 

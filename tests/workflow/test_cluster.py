@@ -16,10 +16,10 @@ from framewatt.frames.frames import runs_frame
 from framewatt.frames.occupancy import at_once_s, occupied, overlaps
 from framewatt.host import node
 from framewatt.planning.due import Due, due_of
-from framewatt.planning.idle_due import Boot
 from framewatt.planning.job_hashes import JobHashes
 from framewatt.planning.placement import dealt, nodes_of, placement_of
 from framewatt.planning.plan import plan_of
+from framewatt.planning.stages_due import Boot
 from framewatt.workflow import cluster, nodes
 from framewatt.workflow.cluster import Cluster, Node, cluster_of, node_of_line
 from framewatt.workflow.setup import without_roots

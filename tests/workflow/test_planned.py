@@ -39,7 +39,7 @@ def test_a_record_of_another_job_is_refused_in_one_line(tmp_path: Path) -> None:
         [{"cell": "a", "repetition": 1, "job_sha256": "1" * 64}],
         {"a/1": {"repetition": 1, "job_sha256": "2" * 64}},
     )
-    with pytest.raises(FramewattError, match="found a run of the job 222222222222; allowed: the plan's, 111111111111"):
+    with pytest.raises(FramewattError, match="the run is of the job 222222222222 and not of the plan's, 111111111111"):
         planned_runs(plan, paths)
 
 
@@ -49,7 +49,7 @@ def test_a_record_without_a_hash_is_refused_where_the_plan_has_one(tmp_path: Pat
         [{"cell": "a", "repetition": 1, "job_sha256": "1" * 64}],
         {"a/1": {"repetition": 1, "job_sha256": None}},
     )
-    with pytest.raises(FramewattError, match="found a run of the job unknown"):
+    with pytest.raises(FramewattError, match="the run is of the job unknown"):
         planned_runs(plan, paths)
 
 
@@ -60,13 +60,13 @@ def test_a_profiled_run_is_no_measurement_wherever_its_record_lies(tmp_path: Pat
         [{"cell": "a", "repetition": 1, "job_sha256": sha256}],
         {"a/1": {"repetition": 1, "job_sha256": sha256, "purpose": "profile"}},
     )
-    with pytest.raises(FramewattError, match=r"run\.json: purpose: found 'profile'; allowed in a frame: 'measure'"):
+    with pytest.raises(FramewattError, match=r"run\.json: purpose: 'profile' is not a measurement"):
         planned_runs(plan, paths)
 
 
 def test_a_run_that_is_not_planned_is_refused(tmp_path: Path) -> None:
     plan, paths = lay(tmp_path, [{"cell": "a", "repetition": 1}], {"a/2": {"repetition": 2}})
-    with pytest.raises(FramewattError, match="found a run that is not planned; allowed: the 1 of "):
+    with pytest.raises(FramewattError, match=r"the run is not planned. Keep only the 1 runs of "):
         planned_runs(plan, paths)
 
 

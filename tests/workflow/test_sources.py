@@ -13,11 +13,9 @@ from test_keys import BASE, made, word
 
 from framewatt.base.errors import FramewattError
 from framewatt.environments.framework import describe_host, packages_sha256
-from framewatt.planning.job_hashes import JobHashes
-from framewatt.planning.job_sources import host_packages, sources_of
-from framewatt.planning.outdated import outdated_sources
+from framewatt.planning.job_hashes import JobHashes, host_packages, sources_of
 from framewatt.planning.plan import plan_of
-from framewatt.planning.staleness import Runs
+from framewatt.planning.staleness import Runs, outdated_sources
 
 OTHER = {**BASE["factors"][0], "batch_size": [16]}
 MEASURING_ALL = ["all", "-", "-", "all", "all"]
@@ -175,7 +173,7 @@ def test_runs_of_another_number_of_threads_say_so_and_how_to_keep_them(tmp_path:
         known = Runs(hashes, tmp_path / "results", tmp_path / "resources")
         entries = plan_of(hashes)["order"]
         places = [tmp_path / "results/measure" / entry["cell"] / str(entry["repetition"]) for entry in entries]
-        reasons = [known.of(p, e["cell"], e["job_sha256"]) for p, e in zip(places, entries, strict=True)]
+        reasons = [known.run_due(p, e["cell"], e["job_sha256"]) for p, e in zip(places, entries, strict=True)]
         return "; ".join(sorted({reason for reason in reasons if reason}))
 
     measured(tmp_path, hashes_of(loaded(tmp_path, content, processors=8)), 8)

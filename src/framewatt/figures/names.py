@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from framewatt.figures.training_quantities import FIGURES as QUANTITIES
-from framewatt.planning.training_shown import detects, shows_training
+from framewatt.planning.jobs import detects, shows_training
 from framewatt.study.factors import rate_of
 from framewatt.study.stopping_rule import ENERGY, rule_of
 from framewatt.study.study import Study

@@ -21,8 +21,7 @@ from framewatt.gpu.interpreter import libraries, others_on_gpu
 from framewatt.gpu.slices import PACKING_S, Slice, longest_run_s, seconds_of
 from framewatt.host.machine import describe_machine
 from framewatt.meters.nvml import Nvml
-from framewatt.planning.job_hashes import JobHashes
-from framewatt.planning.job_sources import host_packages, sources_of
+from framewatt.planning.job_hashes import JobHashes, host_packages, sources_of
 from framewatt.planning.jobs import timeline_cells_of
 from framewatt.planning.needed import Absent, needed_by
 from framewatt.planning.staleness import content_of

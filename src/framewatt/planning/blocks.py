@@ -40,7 +40,7 @@ class Blocks:
 
 
 def blocks_of(study: MeasuredStudy, results: Path, undone: Collection[str]) -> Blocks:
-    """The blocks of a study, judged by the whole blocks whose runs are all done.
+    """The blocks of a study, judged by the blocks with all runs complete.
 
     Args:
         study: one that measures.
@@ -62,8 +62,8 @@ def blocks_there(study: MeasuredStudy, results: Path) -> Blocks:
     there = (results / "measure" / run.cell.id / str(run.repetition) / "run.json" for run in study.runs())
     missing = (int(path.parent.name) for path in there if not path.is_file())
     whole = min(missing, default=rule.at_most + 1) - 1
-    found = _after(study, results, rule, whole)
-    return Blocks(found.known) if not found.looks else Blocks(whole)
+    blocks = _after(study, results, rule, whole)
+    return Blocks(blocks.known) if not blocks.looks else Blocks(whole)
 
 
 def _after(study: MeasuredStudy, results: Path, rule: Rule, whole: int) -> Blocks:

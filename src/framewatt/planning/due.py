@@ -13,20 +13,19 @@ from pathlib import Path
 from typing import Any
 
 from framewatt.planning.blocks import Blocks, blocks_of
-from framewatt.planning.idle_due import IDLE, Boot, idle_after_due, in_force, of_nodes
 from framewatt.planning.job_hashes import JobHashes
 from framewatt.planning.placement import calibration_of
-from framewatt.planning.stages_due import lost, stages_due
+from framewatt.planning.stages_due import IDLE, Boot, idle_after_due, in_force, lost, node_artefacts_due, stages_due
 from framewatt.planning.staleness import (
-    ASKED,
-    NOT_MADE,
+    ABSENT,
     NOT_MEASURED,
     OTHER,
+    REQUESTED,
     SET_ASIDE,
     Forced,
     Runs,
     content_of,
-    of_idle,
+    idle_due,
 )
 from framewatt.study.cell import Cell, run_name
 from framewatt.study.study import MeasuredStudy
@@ -52,10 +51,10 @@ RULES = (
     "timeline",
     "repeat_operators",
 )
-"""The rules whose jobs are in Snakemake's graph only if they are due; such a job always runs."""
+"""Rules with jobs that are in Snakemake's graph only if they are due; such a job always runs."""
 
 _NAMED = 5
-"""Of more that is made again for one reason, the others are counted."""
+"""Names that are printed for one reason; further ones are counted."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ class Due:
 
     Attributes:
         plan: None where it is not due.
-        instruments, idle, idle_after: of the meters, and of idle power before and after the runs, by node.
+        instruments, idle, idle_after: meters, and idle power before and after the runs, by node.
         in_force: name of the file of the idle power that the runs of this call are corrected by, without its ending, by
             node that measures.
         idle_session: why such a file is due, by node, where the study's own idle power is of another boot.
@@ -93,7 +92,7 @@ class Due:
     blocks: Blocks = field(default_factory=Blocks)
 
     def sentence(self, planned: int) -> str | None:
-        """How many of the planned runs are due, and why; None where none are.
+        """Return how many of the planned runs are due, and why; None where none are.
 
         Args:
             planned: how many runs there may be.
@@ -111,7 +110,7 @@ class Due:
         )
 
     def repeats(self) -> list[str]:
-        """What is there and is made again, a line a reason."""
+        """Return what exists and is made again, a line for each reason."""
         first = self.blocks.within(self.runs, self.blocks.looks[:1])
         kinds = (
             ("weights of ", self.weights),
@@ -121,9 +120,9 @@ class Due:
             ("", {name.replace("/", ", repetition "): reason for name, reason in first.items()}),
         )
         by_reason: dict[str, list[str]] = {}
-        for kind, found in kinds:
-            for name, reason in found.items():
-                if reason not in (NOT_MADE, NOT_MEASURED):
+        for kind, reasons in kinds:
+            for name, reason in reasons.items():
+                if reason not in (ABSENT, NOT_MEASURED):
                     by_reason.setdefault(reason, []).append(f"{kind}{name}")
         return [f"again, {reason}: {_some(names)}" for reason, names in by_reason.items()]
 
@@ -133,30 +132,30 @@ def due_of(
     plan: Mapping[str, Any],
     results: Path,
     resources: Path,
-    asked: Forced,
+    requested: Forced,
     boot: Boot = lambda node, idle: None,
 ) -> Due:
-    """Find what is due in a study that measures.
+    """Return what is due in a study that measures.
 
     Args:
         hashes: of all jobs, for the present study file.
         plan: its plan.
         results: results/<study>.
         resources: the folder of data and environments.
-        asked: what the user forced to be made again.
-        boot: the present boot of a node, where an idle power is of another one.
+        requested: what the user forced to be made again.
+        boot: the present boot of a node, where an idle power is from another boot.
     """
     known = Runs(hashes, results, resources)
-    stages = stages_due(hashes, known, results, asked)
-    idle = of_nodes(hashes.idle, IDLE, "calibrate", results, asked)
-    made_again = {*stages["exports"], *stages["checks"]}
+    stages = stages_due(hashes, known, results, requested)
+    idle = node_artefacts_due(hashes.idle, IDLE, "calibrate", results, requested)
+    repeated = {*stages["exports"], *stages["checks"]}
     runs = {}
     for entry in plan["order"]:
         name = run_name(entry)
-        made = {f"measure/{name}/{file}" for file in ("run.json", "power.parquet", "events.parquet")}
-        reason = known.of(results / "measure" / name, entry["cell"], entry["job_sha256"], made_again)
-        if not reason and any(asked("measure", path) for path in made):
-            reason = ASKED
+        files = {f"measure/{name}/{file}" for file in ("run.json", "power.parquet", "events.parquet")}
+        reason = known.run_due(results / "measure" / name, entry["cell"], entry["job_sha256"], repeated)
+        if not reason and any(requested("measure", path) for path in files):
+            reason = REQUESTED
         if reason or hashes.node_of(entry["repetition"]) in idle:
             runs[name] = reason or "corrected by another idle power"
     blocks = blocks_of(hashes.study, results, runs)
@@ -170,14 +169,14 @@ def due_of(
     corrected_by = {node: in_force(results, node, boot) for node in measuring if node not in idle}
     return Due(
         plan=OTHER if plan_is_due(plan, results) else None,
-        instruments=of_nodes(hashes.instruments, "instruments", "instruments", results, asked),
+        instruments=node_artefacts_due(hashes.instruments, "instruments", "instruments", results, requested),
         idle=idle,
         idle_after=idle_after_due(hashes, plan, results, measuring, known),
         in_force=corrected_by,
         idle_session={
             node: reason
             for node, name in corrected_by.items()
-            if name != IDLE and (reason := of_idle(calibration_of(results, node) / f"{name}.json", hashes.idle[node]))
+            if name != IDLE and (reason := idle_due(calibration_of(results, node) / f"{name}.json", hashes.idle[node]))
         },
         **stages,
         runs=runs,
@@ -186,7 +185,7 @@ def due_of(
 
 
 def _cells(study: MeasuredStudy, runs: Iterable[str]) -> list[Cell]:
-    """The cells of some runs, which are named `<cell>/<repetition>`."""
+    """Return the cells of some runs, which are named `<cell>/<repetition>`."""
     names = {name.rpartition("/")[0] for name in runs}
     return [cell for cell in study.cells if cell.id in names]
 
@@ -197,5 +196,5 @@ def _some(names: list[str]) -> str:
 
 
 def plan_is_due(plan: Mapping[str, Any], results: Path) -> bool:
-    """Whether the plan of a study differs from the one in its results."""
+    """Return whether the plan of a study differs from the plan in its results."""
     return bool(content_of(results / "plan" / "plan.json") != json.loads(json.dumps(plan)))

@@ -1,19 +1,24 @@
-"""The hashes that identify the artefacts of a study (no side effects).
+"""The hashes that identify the artefacts of a study, and of the files and environments that they are made from.
 
 An artefact carries the hash of its job and of what the job starts from. Where that differs from the hash that the study
-file gives now, the artefact belongs to another study: it is made again, and no frame holds it.
+file gives now, the artefact belongs to another study: it is made again, and no frame contains it.
 """
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
+from framewatt.base.files import sha256_of, sha256_of_files, sha256_of_names
 from framewatt.datasets.catalogue import Catalogue
+from framewatt.environments.framework import LOCK, describe_host, lock_sha256, packages_sha256
 from framewatt.planning import jobs
 from framewatt.planning.job_hash import job_sha256
+from framewatt.planning.jobs import environments_of
 from framewatt.planning.placement import NOWHERE, Placement, nodes_of
 from framewatt.study.cell import FIXED, Cell, environment_of
+from framewatt.study.own_models import OwnModel
 from framewatt.study.runtimes import ONNX, ONNX_RUNTIME
 from framewatt.study.study import MeasuredStudy
 from framewatt.study.training import FINE_TUNED, TRAINED, weights_of
@@ -86,7 +91,7 @@ class JobHashes:
     def weights(self) -> dict[str, str]:
         """Of trained weights, by model."""
         return {
-            name: self._made(jobs.train_job(self.study, cell, 1), cell, cell.framework)
+            name: self._model_sha256(jobs.train_job(self.study, cell, 1), cell, cell.framework)
             for name, cell in jobs.trained_models_of(self.study).items()
         }
 
@@ -94,11 +99,13 @@ class JobHashes:
     def exports(self) -> dict[str, str]:
         """Of exports to ONNX, by model or by `<model>/<precision>`."""
         exported = {
-            name: self._made(jobs.export_job(self.study, cell, 1), cell, cell.framework, weights=self._start(cell))
+            name: self._model_sha256(
+                jobs.export_job(self.study, cell, 1), cell, cell.framework, weights=self._start(cell)
+            )
             for name, cell in jobs.exported_models_of(self.study).items()
         }
         quantised = {
-            name: self._made(
+            name: self._model_sha256(
                 jobs.quantise_job(self.study, cell, cell.precision, 1),
                 *(cell, ONNX_RUNTIME),
                 export=exported[cell.model],
@@ -115,7 +122,7 @@ class JobHashes:
             name: self._check(cell, self.exports[name]) for name, cell in jobs.exported_models_of(self.study).items()
         }
         quantised = {
-            name: self._made(
+            name: self._model_sha256(
                 jobs.check_quantised_job(self.study, cell, cell.precision, 1),
                 *(cell, ONNX_RUNTIME),
                 export=self.exports[name],
@@ -158,7 +165,7 @@ class JobHashes:
     def profiles(self) -> dict[str, str]:
         """Of profiled runs, by cell."""
         return {
-            name: self._of_run(jobs.profile_job(self.study, cell, 1, self.node_of(1)), cell)
+            name: self._run_sha256(jobs.profile_job(self.study, cell, 1, self.node_of(1)), cell)
             for name, cell in jobs.profiled_cells_of(self.study).items()
         }
 
@@ -166,7 +173,7 @@ class JobHashes:
     def timelines(self) -> dict[str, str]:
         """Of timelines, by cell."""
         return {
-            name: self._of_run(
+            name: self._run_sha256(
                 jobs.timeline_job(self.study, cell, 1, self.node_of(1)), cell, idle=self.idle[self.node_of(1)]
             )
             for name, cell in jobs.timeline_cells_of(self.study).items()
@@ -176,7 +183,7 @@ class JobHashes:
     def repeated(self) -> dict[str, str]:
         """Of operators that are repeated alone, by cell."""
         return {
-            name: self._of_run(
+            name: self._run_sha256(
                 jobs.repeated_job(self.study, cell, 1, self.node_of(1)), cell, idle=self.idle[self.node_of(1)]
             )
             for name, cell in jobs.repeated_cells_of(self.study).items()
@@ -184,9 +191,9 @@ class JobHashes:
 
     def _run(self, cell: Cell, repetition: int) -> str:
         node = self.node_of(repetition)
-        return self._of_run(jobs.measure_job(self.study, cell, repetition, 1, node), cell, idle=self.idle[node])
+        return self._run_sha256(jobs.measure_job(self.study, cell, repetition, 1, node), cell, idle=self.idle[node])
 
-    def _of_run(self, job: dict[str, Any], cell: Cell, **start: str | None) -> str:
+    def _run_sha256(self, job: dict[str, Any], cell: Cell, **start: str | None) -> str:
         if cell.engine == ONNX_RUNTIME:
             start |= {"export": self.exports[cell.export], "check": self.checks[cell.export]}
         elif cell.phase == "infer":
@@ -196,18 +203,18 @@ class JobHashes:
         return job_sha256(job, **start, **self._common(cell, cell.environment(self.study.device), cell.engine))
 
     def _check(self, cell: Cell, export: str) -> str:
-        return self._made(jobs.check_job(self.study, cell, 1), cell, ONNX_RUNTIME, export=export)
+        return self._model_sha256(jobs.check_job(self.study, cell, 1), cell, ONNX_RUNTIME, export=export)
 
     def _fine_tuned(self, cell: Cell) -> bool:
         return weights_of(self.study.settings, cell.workload) == FINE_TUNED
 
     def _start(self, cell: Cell) -> str | None:
-        """Of what a model is exported from: trained weights, or the user's ONNX file."""
+        """Return the hash of what a model is exported from: trained weights, or the user's ONNX file."""
         if cell.framework == ONNX:
             return self.sources.own.get(cell.workload, {}).get("onnx")
         return self.weights[cell.model]
 
-    def _made(self, job: Mapping[str, Any], cell: Cell, engine: str, **start: str | None) -> str:
+    def _model_sha256(self, job: Mapping[str, Any], cell: Cell, engine: str, **start: str | None) -> str:
         environment = self._home(engine)
         if job["weights"] not in (TRAINED, FINE_TUNED):
             job = {**job, **_NO_TRAINING}
@@ -228,3 +235,54 @@ class JobHashes:
             **({"arrays": own["arrays"]} if own else {}),
             **({"code": own["code"]} if own and built else {}),
         }
+
+
+def host_packages(mode: str, python: str) -> str | None:
+    """Hash of the packages that the host's interpreter has now; None unless the mode is `host`.
+
+    Args:
+        mode: `locked`, `host` or `container`.
+        python: path or name of the interpreter; empty is this process's own.
+    """
+    return packages_sha256(describe_host("host", python)) if mode == "host" else None
+
+
+def sources_of(study: MeasuredStudy, mode: str, root: Path, packages: str | None = None) -> Sources:
+    """Hash the locks and files.
+
+    Args:
+        study: a study that measures.
+        mode: `locked`, `host` or `container`.
+        root: the project's folder, in which envs/ is.
+        packages: of a host's interpreter, see host_packages.
+
+    Raises:
+        FramewattError: a file of an own model is missing.
+    """
+    environments: dict[str, dict[str, str | None]] = {name: {"mode": mode} for name in environments_of(study)}
+    for name, about in environments.items():
+        if mode == "host":
+            about["packages_sha256"] = packages
+        else:
+            about["lock_sha256"] = lock_sha256(root / "envs" / name / LOCK)
+    trace = root / study.settings["instruments"]["replay_trace"]
+    used = {cell.workload for cell in study.cells}
+    own = {name: _files_of(model) for name, model in study.own.items() if name in used}
+    return Sources(environments, own, sha256_of(trace) if trace.is_file() else None)
+
+
+def _files_of(model: OwnModel) -> dict[str, str | None]:
+    return {
+        "code": sha256_of_files(model.code_files(), model.folder) if model.settings["factory"] else None,
+        "onnx": sha256_of(model.onnx_file()) if model.settings["onnx"] else None,
+        "arrays": _samples_of(model),
+    }
+
+
+def _samples_of(model: OwnModel) -> str | None:
+    files = model.arrays_files()
+    if model.settings["images"]:
+        folder, annotations = files
+        images = sha256_of_files(model.image_files(), folder)
+        return sha256_of_names({"images": images, "annotations": sha256_of(annotations)})
+    return sha256_of(files[0]) if files else None

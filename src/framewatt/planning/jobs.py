@@ -1,6 +1,7 @@
-"""The jobs that the workflow passes to its scripts: plain dictionaries, made from the study alone (pure).
+"""The jobs that the workflow passes to its scripts, made from the study alone, without reading anything.
 
-A job is a rule's parameter: a change of any field makes Snakemake run the rule again, so a job holds only what should.
+A job is a rule's parameter: a change of any field makes Snakemake run the rule again, so a job has only fields that
+should have this effect.
 """
 
 from collections.abc import Iterable
@@ -22,10 +23,10 @@ from framewatt.study.cell import (
 from framewatt.study.factors import NATIVE
 from framewatt.study.options import OPTIONS, QUANTISED
 from framewatt.study.runtimes import FRAMEWORKS, ONNX, ONNX_RUNTIME
-from framewatt.study.study import MeasuredStudy, Study
-from framewatt.study.training import training_of, weights_of
+from framewatt.study.study import FileStudy, MeasuredStudy, Study
+from framewatt.study.training import FINE_TUNED, TRAINED, training_of, weights_of
 from framewatt.workloads.contract import EVALUATED, Spec
-from framewatt.workloads.registry import PARTS
+from framewatt.workloads.registry import DETECTORS, PARTS
 
 TRAINING_TIMEOUT_S = 24 * 3600
 EXPORT_TIMEOUT_S = 3600
@@ -35,22 +36,22 @@ STEP_S = 2
 
 
 def models_of(study: Study) -> dict[str, Cell]:
-    """One cell for every model that inference needs, by the model's name."""
+    """Return one cell for every model that inference needs, by the model's name."""
     return {cell.model: cell for cell in study.measured_cells if cell.phase == "infer"}
 
 
 def trained_models_of(study: Study) -> dict[str, Cell]:
-    """One cell for every model whose weights a framework makes: all but ONNX files that the user supplies."""
+    """Return one cell of every model with weights from a framework: all but ONNX files that the user supplies."""
     return {name: cell for name, cell in models_of(study).items() if cell.framework != ONNX}
 
 
 def exported_models_of(study: Study) -> dict[str, Cell]:
-    """One cell for every model that must be exported, by the model's name."""
+    """Return one cell for every model that must be exported, by the model's name."""
     return {cell.model: cell for cell in study.measured_cells if cell.engine == ONNX_RUNTIME}
 
 
 def parity_models_of(study: Study) -> dict[str, Cell]:
-    """One cell for every model that is compared framework by framework, by the model's name.
+    """Return one cell for every model that is compared framework by framework, by the model's name.
 
     None unless the study asks for it. A user's own models are no pairs, nor is a part of a model, which is not trained.
     """
@@ -70,12 +71,12 @@ def references_of(study: Study) -> dict[str, str]:
     first: dict[tuple[str, str], str] = {}
     for name in sorted(models, key=lambda name: FRAMEWORKS.index(models[name].framework)):
         first.setdefault((models[name].workload, models[name].dataset), name)
-    found = {name: first[cell.workload, cell.dataset] for name, cell in models.items()}
-    return {name: reference for name, reference in found.items() if name != reference}
+    references = {name: first[cell.workload, cell.dataset] for name, cell in models.items()}
+    return {name: reference for name, reference in references.items() if name != reference}
 
 
 def quantised_models_of(study: Study) -> dict[str, Cell]:
-    """One cell for every quantised model, by its folder `<model>/<precision>`."""
+    """Return one cell for every quantised model, by its folder `<model>/<precision>`."""
     return {cell.export: cell for cell in study.measured_cells if cell.precision in QUANTISED}
 
 
@@ -97,8 +98,8 @@ def _model_job(study: MeasuredStudy, cell: Cell, attempt: int) -> dict[str, Any]
 def _training(study: MeasuredStudy, cell: Cell) -> dict[str, Any]:
     """How a cell's model is trained, without the optimizer (an option) and the batch size (a field of the job)."""
     left_out = ("optimizer", "batch_size")
-    told = training_of(study.settings, cell.workload).items()
-    return {key: value for key, value in told if key not in left_out and value is not None}
+    settings = training_of(study.settings, cell.workload).items()
+    return {key: value for key, value in settings if key not in left_out and value is not None}
 
 
 def _own(study: MeasuredStudy, cell: Cell, engine: str) -> dict[str, Any]:
@@ -106,10 +107,10 @@ def _own(study: MeasuredStudy, cell: Cell, engine: str) -> dict[str, Any]:
     own = study.own.get(cell.workload)
     if own is None:
         return {}
-    said = {"outputs": own.settings["outputs"], "classes": own.settings["classes"]}
-    usual = {"outputs": {}, "classes": Spec.classes}
+    reading = {"outputs": own.settings["outputs"], "classes": own.settings["classes"]}
+    default = {"outputs": {}, "classes": Spec.classes}
     built = {"own": own.job(engine)} if engine in own.settings["factory"] else {}
-    return built | {key: value for key, value in said.items() if value != usual[key]}
+    return built | {key: value for key, value in reading.items() if value != default[key]}
 
 
 def train_job(study: MeasuredStudy, cell: Cell, attempt: int) -> dict[str, Any]:
@@ -154,7 +155,7 @@ def quantise_job(study: MeasuredStudy, cell: Cell, precision: str, attempt: int)
 
 
 def check_quantised_job(study: MeasuredStudy, cell: Cell, precision: str, attempt: int) -> dict[str, Any]:
-    """Check of the quantised file, whose scores may deviate from its source's."""
+    """Check of the quantised file, with scores that may deviate from its source."""
     return check_job(study, cell, attempt) | {"options": {"precision": precision}, "tolerance": None}
 
 
@@ -185,7 +186,7 @@ def idle_job(study: MeasuredStudy, node: str = NOWHERE) -> dict[str, Any]:
 
 
 def measure_job(study: MeasuredStudy, cell: Cell, repetition: int, attempt: int, node: str = NOWHERE) -> dict[str, Any]:
-    """One measured run; its `purpose` says so, and no run of another purpose gets into a frame of measurements."""
+    """One measured run; its `purpose` marks it, and no run of another purpose gets into a frame of measurements."""
     settings = study.settings
     options = cell.changed
     window = dict(settings["window"])
@@ -246,8 +247,8 @@ def profiled_cells_of(study: Study) -> dict[str, Cell]:
 def profile_job(study: MeasuredStudy, cell: Cell, attempt: int, node: str = NOWHERE) -> dict[str, Any]:
     """The profiled run of a cell: the work of its first repetition, and `profile`, the part that is profiled."""
     measured = measure_job(study, cell, 1, attempt, node)
-    kept = {name: value for name, value in measured.items() if name not in _UNMEASURED}
-    return {**kept, "purpose": PROFILE, "profile": study.settings["profile"]}
+    work = {name: value for name, value in measured.items() if name not in _UNMEASURED}
+    return {**work, "purpose": PROFILE, "profile": study.settings["profile"]}
 
 
 def timeline_cells_of(study: Study) -> dict[str, Cell]:
@@ -258,12 +259,12 @@ def timeline_cells_of(study: Study) -> dict[str, Cell]:
 def timeline_job(study: MeasuredStudy, cell: Cell, attempt: int, node: str = NOWHERE) -> dict[str, Any]:
     """The timeline of a cell: the work of its first repetition, and the instruments that are read meanwhile."""
     measured = measure_job(study, cell, 1, attempt, node)
-    kept = {name: value for name, value in measured.items() if name not in _UNMEASURED}
-    return {**kept, "purpose": TIMELINE, "instruments": measured["instruments"]}
+    work = {name: value for name, value in measured.items() if name not in _UNMEASURED}
+    return {**work, "purpose": TIMELINE, "instruments": measured["instruments"]}
 
 
 def repeated_cells_of(study: Study) -> dict[str, Cell]:
-    """The cells whose operators are repeated alone, by name."""
+    """Return the cells with operators that are repeated alone, by name."""
     return repeated_cells(study.settings, study.measured_cells)
 
 
@@ -277,9 +278,26 @@ def repeated_job(study: MeasuredStudy, cell: Cell, attempt: int, node: str = NOW
 
 
 def environments_of(study: Study) -> Iterable[str]:
-    """Names of the environments that the study needs."""
+    """Return the names of the environments that the study needs."""
     needed = {cell.environment(study.device) for cell in study.measured_cells}
     needed |= {environment_of(cell.framework, study.device) for cell in study.measured_cells}
     if exported_models_of(study):
         needed.add(environment_of(ONNX_RUNTIME, study.device, "cpu"))
     return sorted(needed)
+
+
+_LEVELS = ("workload", "batch_size")
+
+
+def detects(study: Study) -> bool:
+    """Whether a study trains the weights of a detector, not measured: measured runs do not store what they train."""
+    detectors = {cell.workload for cell in trained_models_of(study).values()} & {*DETECTORS}
+    return any(weights_of(study.settings, workload) in (TRAINED, FINE_TUNED) for workload in detectors)
+
+
+def shows_training(study: Study) -> bool:
+    """Whether a study trains several models, or one at several batch sizes; of files, whether they hold epochs."""
+    if isinstance(study, FileStudy):
+        return study.trains
+    trained = [levels for cell in study.cells if (levels := cell.to_dict())["phase"] == "train"]
+    return any(len({cell[name] for cell in trained}) > 1 for name in _LEVELS)

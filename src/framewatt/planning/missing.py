@@ -75,7 +75,7 @@ def missing_of(
     environments: Iterable[Mapping[str, Any]],
     due: Mapping[str, str],
 ) -> Missing:
-    """Find what a study lacks.
+    """Return what a study lacks.
 
     Args:
         plan: the study's plan.
@@ -83,15 +83,15 @@ def missing_of(
         environments: records of the environments that the study needs.
         due: reason by `<cell>/<repetition>`, for runs that are to be repeated although they have a record.
     """
-    found = {run_name({"cell": r["cell_id"], "repetition": r["repetition"]}): r for r in records}
+    by_run = {run_name({"cell": r["cell_id"], "repetition": r["repetition"]}): r for r in records}
     planned = [run_name(entry) for entry in plan["order"]]
-    why = {name: _why(found.get(name), due.get(name)) for name in planned}
+    why = {name: _why(by_run.get(name), due.get(name)) for name in planned}
     runs = {name: reason for name, reason in why.items() if reason}
     none_counts = len(runs) == len(planned)
     accepts = plan["settings"].get("accept_unavailable", False) and not none_counts
     merged = plan["source"] == PACKAGES
     refused = {
-        name: reason for name, reason in runs.items() if not (accepts and (merged or _acceptable(found.get(name))))
+        name: reason for name, reason in runs.items() if not (accepts and (merged or _acceptable(by_run.get(name))))
     }
     failed = {record["name"]: record["reason"] for record in environments if record["status"] != "ok"}
     return Missing(len(planned), runs, refused, failed, plan["source"] == "files", merged)

@@ -33,7 +33,7 @@ print(json.dumps([name for name in sys.argv[1:] if importlib.util.find_spec(name
 NOT_INSTALLED = "is not installed"
 _CHECK_TIMEOUT_S = 300
 _LIBRARY = re.compile(r"[^\s:]+: cannot open shared object file.*")
-"""What the loader says of a library that is missing; frameworks bury it in other lines."""
+"""The loader's message about a library that is missing; frameworks bury it in other lines."""
 _MOST_LETTERS = 200
 
 
@@ -136,7 +136,7 @@ def _content_of(record: Path) -> dict[str, Any]:
 
 
 def _problem_on_device(program: str, engine: str, device: str) -> str | None:
-    """What an engine says where it cannot compute on a device, in its own words; None where it can."""
+    """Return an engine's message if it cannot compute on a device; None where it can."""
     words = [program, "-P", "-m", f"{_PROJECT.name}.workloads.{engine}.on_device", device]
     environment = {**os.environ, "PYTHONPATH": str(_PROJECT.parent)}
     try:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 NOWHERE = ""
-"""In place of an alias, where a study has no nodes."""
+"""The alias of the machine of a study without nodes."""
 
 Placement = Mapping[int, str]
 """The alias of its node by block; empty where a study has no nodes."""
@@ -21,8 +21,8 @@ Placement = Mapping[int, str]
 def dealt(nodes: Sequence[str], blocks: int, before: Placement) -> dict[int, str]:
     """Deal the blocks of a study out to nodes, in turn.
 
-    A block stays with the node that it had before, so that finished runs stay when a node is added. One whose node is
-    not there any more goes to another.
+    A block stays with the node that it had before, so that finished runs stay when a node is added. If its node
+    is gone, it goes to another.
 
     Args:
         nodes: aliases; none places no block.
@@ -31,20 +31,20 @@ def dealt(nodes: Sequence[str], blocks: int, before: Placement) -> dict[int, str
     """
     if not nodes:
         return {}
-    kept = {block: node for block, node in before.items() if node in nodes and 1 <= block <= blocks}
-    count = Counter(kept.values())
-    found = {}
+    placed = {block: node for block, node in before.items() if node in nodes and 1 <= block <= blocks}
+    count = Counter(placed.values())
+    dealt_to = {}
     for block in range(1, blocks + 1):
-        node = kept.get(block)
+        node = placed.get(block)
         if node is None:
-            node = min(nodes, key=lambda one: (count[one], nodes.index(one)))
+            node = min(nodes, key=lambda alias: (count[alias], nodes.index(alias)))
             count[node] += 1
-        found[block] = node
-    return found
+        dealt_to[block] = node
+    return dealt_to
 
 
 def placement_of(plan: Mapping[str, Any] | None) -> dict[int, str]:
-    """The placement that a plan has, which may be anybody's.
+    """Return the placement of a plan, which may be untrusted.
 
     Args:
         plan: plan.json; None where there is none.

@@ -9,12 +9,10 @@ from framewatt.base.errors import FramewattError
 from framewatt.host.machine import describe_machine, session_of
 from framewatt.planning.blocks import Blocks, blocks_there
 from framewatt.planning.due import RULES, Due, due_of, plan_is_due
-from framewatt.planning.job_hashes import JobHashes
-from framewatt.planning.job_sources import host_packages, sources_of
-from framewatt.planning.outdated import imports_are_due, outdated_sources
+from framewatt.planning.job_hashes import JobHashes, host_packages, sources_of
 from framewatt.planning.placement import NOWHERE, Placement, dealt, placement_of
 from framewatt.planning.plan import plan_of
-from framewatt.planning.staleness import content_of
+from framewatt.planning.staleness import content_of, imports_are_due, outdated_sources
 from framewatt.study.stopping_rule import most_blocks
 from framewatt.study.study import FileStudy, MeasuredStudy, MergedStudy, Study
 from framewatt.workflow.setup import RESULTS, Setup, check_data
@@ -111,7 +109,7 @@ def _placement(setup: Setup) -> dict[int, str]:
 
 
 def _boots(setup: Setup) -> Any:
-    """Return a function of a node and a record of its idle power, see planning.idle_due.Boot."""
+    """Return a function of a node and a record of its idle power, see planning.stages_due.Boot."""
 
     def boot_of(node: str, idle: Mapping[str, Any]) -> str | None:
         if node != NOWHERE:

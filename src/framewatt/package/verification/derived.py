@@ -16,7 +16,7 @@ from framewatt.package.rebuild import DERIVED, rebuild
 from framewatt.package.verification.earlier import SINCE_PLACES, added_since, header_of
 from framewatt.package.verification.opened import Opened, mapping_in
 from framewatt.package.verification.reading import same_tables, same_texts, some
-from framewatt.planning.merged_runs import with_own_drift
+from framewatt.planning.planned import with_own_drift
 from framewatt.runs.chain import NAME as CHAIN
 from framewatt.runs.records import read_run
 from framewatt.study.study import MergedStudy, Source

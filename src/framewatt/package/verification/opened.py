@@ -23,10 +23,10 @@ from framewatt.package.verification.reading import same
 from framewatt.papers.schemas import study_schema
 from framewatt.planning.job_hashes import JobHashes, Sources
 from framewatt.planning.jobs import environments_of
-from framewatt.planning.merged_runs import Merged
 from framewatt.planning.needed import Absent
 from framewatt.planning.placement import NOWHERE, calibrations, nodes_of, placement_of
 from framewatt.planning.plan import plan_of, planned_cells
+from framewatt.planning.planned import Merged
 from framewatt.runs.aside import set_aside
 from framewatt.runs.records import HeldRecord, HeldRecords, read_run
 from framewatt.stopping.path import Path as StoppingPath
