@@ -181,17 +181,16 @@ class Runs:
     def _artefact(self, cell: Cell) -> str | None:
         """Return SHA-256 of the weights or the ONNX file that a run of the cell would start from; None if missing."""
         if cell.engine == ONNX_RUNTIME:
-            return self._content(paths.below(self._results, paths.CHECK, model=cell.export) / CHECK_RECORD).get(
-                "model_sha256"
-            )
+            return self._record(paths.CHECK, cell.export, CHECK_RECORD).get("model_sha256")
         if cell.phase == "infer":
-            return self._content(paths.below(self._results, paths.WEIGHTS, model=cell.model) / TRAIN_RECORD).get(
-                "weights_sha256"
-            )
+            return self._record(paths.WEIGHTS, cell.model, TRAIN_RECORD).get("weights_sha256")
         return None
 
     def _resource(self, *path: str) -> dict[str, Any]:
         return self._content(self._resources.joinpath(*path))
+
+    def _record(self, folder: str, model: str, name: str) -> dict[str, Any]:
+        return self._content(paths.below(self._results, folder, model=model) / name)
 
     def _content(self, path: Path) -> dict[str, Any]:
         """Read a record that many runs refer to, cached."""
