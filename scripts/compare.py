@@ -1,7 +1,7 @@
-"""`make compare ARCHIVES="old.zip new.zip" [FAIL_ABOVE=5% STRICT=1]`: which cells cost other than before.
+"""`make compare ARCHIVES="old.zip new.zip" [FAIL_ABOVE=5% STRICT=1]`: which cells have other costs than before.
 
 Ends with 1 where a cell is known to cost more by over FAIL_ABOVE, or has lost its runs; with 2 where nothing was
-compared: packages that do not compare, none of whose cells has an interval, or a table that cannot be written.
+compared: packages that do not compare, without any cell that has an interval, or a table that cannot be written.
 """
 
 import argparse
@@ -28,7 +28,7 @@ _WHY = {MORE: "costs more than it may", LOST: "has no run that counts any more",
 
 
 def main() -> None:
-    """Compare, tell, write, and judge."""
+    """Compare, print, write, and judge."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--archives", required=True)
     parser.add_argument("--fail-above", default="5%")
@@ -38,16 +38,16 @@ def main() -> None:
     Limits.add_arguments(parser)
     args = parser.parse_args()
     try:
-        found = _compared(args)
-        for line in lines_of(found):
+        comparison = _compared(args)
+        for line in lines_of(comparison):
             say(line)
-        _write(found, args.table)
-        failing = found.failing(strict=args.strict)
-        if failing.empty and not found.judged:
-            why = "; ".join(sorted(set(found.cells["no_interval"])))
+        _write(comparison, args.table)
+        failing = comparison.failing(strict=args.strict)
+        if failing.empty and not comparison.judged:
+            why = "; ".join(sorted(set(comparison.cells["no_interval"])))
             raise FramewattError(
-                f"compare: found no cell whose ratio has an interval ({why}); allowed: one or more, with at least two "
-                "runs that count in both packages; so nothing could have failed"
+                f"compare: no ratio has an interval ({why}), so nothing could have failed. Compare packages with at "
+                "least two runs that count in some cell of both."
             )
     except FramewattError as error:
         print(f"framewatt: {plain(str(error))}", file=sys.stderr)
@@ -56,27 +56,27 @@ def main() -> None:
         names = "; ".join(f"{row.cell} {_WHY[row.verdict]}" for row in failing[:5].itertuples())
         more = f" and {len(failing) - 5} more" if len(failing) > 5 else ""
         raise FramewattError(
-            f"compare: found {names}{more}; allowed: at most {100 * found.margin:g} % more (FAIL_ABOVE)"
+            f"compare: {names}{more}. At most {100 * comparison.margin:g} % more is allowed (FAIL_ABOVE)."
         )
 
 
-def _write(found: Compared, table: Path) -> None:
-    """Write the table and JSON, and tell what they come to.
+def _write(comparison: Compared, table: Path) -> None:
+    """Write the table and JSON, and print the result.
 
     Raises:
         FramewattError: they cannot be written.
     """
     try:
-        write_text(table, to_csv(found.cells, float_format="%.12g"))
-        write_json(table.with_suffix(".json"), found.to_dict())
+        write_text(table, to_csv(comparison.cells, float_format="%.12g"))
+        write_json(table.with_suffix(".json"), comparison.to_dict())
     except OSError as error:
         raise FramewattError(
-            f"TABLE: found that {table} cannot be written ({os.strerror(error.errno or 0)}); allowed: a path on a disk "
-            "with room, where you may write"
+            f"TABLE: {table} cannot be written ({os.strerror(error.errno or 0)}). Use a path on a disk with room, "
+            "where you may write."
         ) from error
-    if found.estimated:
+    if comparison.estimated:
         say("Energy is ESTIMATED from processor time in both, not measured.")
-    say(sentence_of(found))
+    say(sentence_of(comparison))
     say(f"table: {table}, {table.with_suffix('.json')}")
 
 
@@ -84,9 +84,9 @@ def _compared(args: argparse.Namespace) -> Compared:
     margin, quantity = margin_of(args.fail_above), requested_quantity(args.quantity)
     archives = archives_of(args.archives)
     if len(archives) != 2:
-        raise FramewattError(f"ARCHIVES: found {len(archives)} packages; allowed: two, the older one first")
+        raise FramewattError(f"ARCHIVES: there are {len(archives)} packages. Name two, the older one first.")
     if args.table.suffix != ".csv":
-        raise FramewattError(f"TABLE: found {args.table}; allowed: a path that ends in .csv")
+        raise FramewattError(f"TABLE: {args.table} does not end in .csv. Use a path that does.")
     with scratch_folder() as scratch:
         old, new = (
             side_of(archive, verified_folder(archive, scratch / str(number), Limits.of(args)))

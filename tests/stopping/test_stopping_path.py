@@ -40,7 +40,7 @@ def test_later_blocks_do_not_change_what_stopped_it() -> None:
     blocks = len(path(8).steps)
     assert record_of(path(blocks)) == record_of(path(8))
     assert not path(blocks - 1).stopped
-    with pytest.raises(ValueError, match="found a study that goes on"):
+    with pytest.raises(ValueError, match="the study goes on"):
         record_of(path(blocks - 1))
 
 
@@ -173,7 +173,7 @@ def test_a_pause_in_the_middle_of_a_block_does_not_count() -> None:
 
 def test_no_block_is_no_step() -> None:
     assert path(0).steps == []
-    with pytest.raises(ValueError, match="found repetitions 3"):
+    with pytest.raises(ValueError, match="repetitions are 3"):
         path_of(CELLS, {"repetitions": 3}, [])
 
 

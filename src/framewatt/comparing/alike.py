@@ -20,28 +20,28 @@ _TIMES = "QUANTITY=time compares times alone"
 _NUMBERED = re.compile(r"[-:]?\d+")
 
 
-def quantity_of(old: Side, new: Side, asked: str) -> str:
-    """The column that is compared.
+def quantity_of(old: Side, new: Side, quantity: str) -> str:
+    """Return the column that is compared.
 
     Args:
         old: one package.
         new: the other.
-        asked: `energy` or `time`.
+        quantity: `energy` or `time`.
 
     Raises:
-        FramewattError: one package tells it per sample, the other per run.
+        FramewattError: one package has it per sample, the other per run.
     """
     heads = [headline_of_runs(side.rows) for side in (old, new)]
-    found = [head.energy if asked == ENERGY else head.time for head in heads]
-    if found[0] != found[1] or heads[0].per != heads[1].per:
+    columns = [head.energy if quantity == ENERGY else head.time for head in heads]
+    if columns[0] != columns[1] or heads[0].per != heads[1].per:
         raise FramewattError(
-            f"{new.path}: found {asked} a {heads[1].per}; allowed: a {heads[0].per}, as {old.path} has it"
+            f"{new.path} has {quantity} per {heads[1].per}, {old.path} per {heads[0].per}. Compare like packages."
         )
-    return found[0]
+    return columns[0]
 
 
 def shared_cells(old: Side, new: Side, quantity: str) -> list[str]:
-    """Cells that both packages have, in the order of the older plan.
+    """Return the cells that both packages have, in the order of the older plan.
 
     Raises:
         FramewattError: none, or they are not the same cells: other settings, data, meters or levels under one name, or
@@ -49,15 +49,15 @@ def shared_cells(old: Side, new: Side, quantity: str) -> list[str]:
     """
     cells = [cell for cell in old.cells if cell in new.cells]
     if not cells:
-        raise FramewattError(f"{new.path}: found no cell that {old.path} has; allowed: packages of the same cells")
-    found = next((line for line in _unlike(old, new, cells, quantity)), None)
-    if found:
-        raise FramewattError(f"{new.path}: found {found}; allowed: the same work, measured alike, in both")
+        raise FramewattError(f"{new.path} and {old.path} have no cell in common. Compare packages of the same cells.")
+    difference = next((line for line in _unlike(old, new, cells, quantity)), None)
+    if difference:
+        raise FramewattError(f"{new.path} has {difference}. Compare packages of the same work, measured alike.")
     return cells
 
 
 def _unlike(old: Side, new: Side, cells: list[str], quantity: str) -> Iterator[str]:
-    """Why numbers of the two do not compare."""
+    """Yield why numbers of the two packages cannot be compared."""
     both = (
         old.rows[_SAME_RUN]
         .dropna(subset=["energy_gross_j"])
@@ -67,7 +67,7 @@ def _unlike(old: Side, new: Side, cells: list[str], quantity: str) -> Iterator[s
         yield f"{len(both)} runs that {old.path} has too: one package twice, or one that goes on from the other"
     facts = old.facts(), new.facts()
     for name in sorted(facts[0].keys() | facts[1].keys()):
-        first, second = (one.get(name, "nothing") for one in facts)
+        first, second = (of_side.get(name, "nothing") for of_side in facts)
         key = name.removeprefix("setting ")
         if name != key and key.partition(".")[0] not in MAY_DIFFER and first != second:
             yield f"another setting: {key} is {second}, in {old.path} {first}"
@@ -82,37 +82,38 @@ def _unlike(old: Side, new: Side, cells: list[str], quantity: str) -> Iterator[s
 
 
 def _otherwise_metered(old: Side, new: Side, cell: str) -> Iterator[str]:
-    """Energies that were not got alike: an estimate is no measurement, and a total sums what it sums."""
+    """Yield energies that were measured in different ways: estimates, or totals of other domains."""
     words = {False: "measured", True: "ESTIMATED"}
-    for what, of in (
-        ("that is", lambda rows: {words[bool(one)] for one in rows["estimated"]}),
-        ("of", lambda rows: {_domains(one) for one in rows["parts"].dropna()}),
+    for what, kinds_in in (
+        ("that is", lambda rows: {words[bool(value)] for value in rows["estimated"]}),
+        ("of", lambda rows: {_domains(parts) for parts in rows["parts"].dropna()}),
     ):
-        told = [sorted(of(side.of(cell))) for side in (old, new)]
-        for side, kinds in zip((old, new), told, strict=True):
+        kinds_by_side = [sorted(kinds_in(side.rows_of(cell))) for side in (old, new)]
+        for side, kinds in zip((old, new), kinds_by_side, strict=True):
             if len(kinds) > 1:
                 yield f"energy of {cell} {what} {', in other runs '.join(kinds)}, in {side.path} ({_TIMES})"
-        if all(told) and told[0] != told[1]:
-            yield f"energy of {cell} {what} {told[1][0]}, in {old.path} {what} {told[0][0]} ({_TIMES})"
+        if all(kinds_by_side) and kinds_by_side[0] != kinds_by_side[1]:
+            before, now = (kinds[0] for kinds in kinds_by_side)
+            yield f"energy of {cell} {what} {now}, in {old.path} {what} {before} ({_TIMES})"
 
 
 def _domains(parts: str) -> str:
-    """The domains that a total sums, however they are numbered; of two GPUs, both."""
+    """Return the domains that a total sums, without their numbers; two GPUs are two domains."""
     return " + ".join(sorted(_NUMBERED.sub("", part) for part in parts.split(" + ")))
 
 
 def _data_of(side: Side) -> dict[str, set[str]]:
-    """Hashes of the data that the runs of each cell read."""
-    found: dict[str, set[str]] = {}
+    """Return the hashes of the data that the runs of each cell read."""
+    hashes: dict[str, set[str]] = {}
     for record in side.records:
         if sha256 := record["identity"].get("data_sha256"):
-            found.setdefault(record["cell_id"], set()).add(str(sha256))
-    return found
+            hashes.setdefault(record["cell_id"], set()).add(str(sha256))
+    return hashes
 
 
 def differences_of(old: Side, new: Side) -> list[tuple[str, str, str]]:
-    """What differs between the packages: name, and what it is in either."""
+    """Return what differs between the packages: name, and its value in each."""
     facts = old.facts(), new.facts()
     names = dict.fromkeys([*facts[0], *facts[1]])
-    told = [(name, *(one.get(name, "none") for one in facts)) for name in names]
-    return [(name, first, second) for name, first, second in told if first != second]
+    values = [(name, *(of_side.get(name, "none") for of_side in facts)) for name in names]
+    return [(name, first, second) for name, first, second in values if first != second]

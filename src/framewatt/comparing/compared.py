@@ -1,4 +1,4 @@
-"""The comparison of two packages as a whole, and what it comes to."""
+"""The comparison of two packages as a whole, and its verdict."""
 
 import math
 import re
@@ -26,7 +26,7 @@ class Compared:
         quantity: the column that is compared.
         margin: share by which a cell may cost more.
         cells: CHANGES_COLUMNS.
-        differs: what differs between the packages: name, and what it is in either.
+        differs: what differs between the packages: name, and its value in each.
         only_old: cells that only the first has.
         only_new: cells that only the second has.
         estimated: whether energies are estimates, in both.
@@ -41,21 +41,21 @@ class Compared:
     estimated: bool
 
     def failing(self, *, strict: bool) -> pd.DataFrame:
-        """The cells for which a comparison fails.
+        """Return the cells for which a comparison fails.
 
         Args:
-            strict: whether those fail too of which it cannot be told that they cost no more than the margin.
+            strict: whether cells also fail that are not shown to cost at most the margin more.
         """
         verdicts = [MORE, LOST, *([CANNOT_TELL] if strict else [])]
         return self.cells[self.cells["verdict"].isin(verdicts)]
 
     @property
     def judged(self) -> bool:
-        """Whether there is any cell that could have failed by what its runs cost."""
+        """Whether any cell could have failed by the costs of its runs."""
         return bool((self.cells["no_interval"] == "").any())
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """Return the comparison in the form of its JSON file."""
         return {
             "quantity": self.quantity,
             "estimated": self.estimated,
@@ -68,23 +68,25 @@ class Compared:
         }
 
 
-def compare(old: Side, new: Side, asked: str, margin: float) -> Compared:
+def compare(old: Side, new: Side, requested: str, margin: float) -> Compared:
     """Compare two packages.
 
     Args:
-        old: what is held to.
-        new: what is held.
-        asked: `energy` or `time`.
+        old: the package that the other one is compared with.
+        new: the package that may have become worse.
+        requested: `energy` or `time`.
         margin: share by which a cell may cost more.
 
     Raises:
         FramewattError: they are not of the same cells, or not measured alike.
     """
-    quantity = quantity_of(old, new, asked)
+    quantity = quantity_of(old, new, requested)
     cells = shared_cells(old, new, quantity)
-    before, now = ({cell: side.of(cell)[quantity].to_numpy(dtype=float) for cell in cells} for side in (old, new))
+    before, now = ({cell: side.rows_of(cell)[quantity].to_numpy(dtype=float) for cell in cells} for side in (old, new))
     if not any(len(before[cell]) and len(now[cell]) for cell in cells):
-        raise FramewattError(f"{new.path}: found no cell with runs that count in both; allowed: one or more")
+        raise FramewattError(
+            f"{new.path} and {old.path} have no cell with runs that count in both. Compare packages with such runs."
+        )
     return Compared(
         quantity,
         margin,
@@ -92,36 +94,36 @@ def compare(old: Side, new: Side, asked: str, margin: float) -> Compared:
         differences_of(old, new),
         [cell for cell in old.cells if cell not in cells],
         [cell for cell in new.cells if cell not in cells],
-        quantity in ENERGIES and any(bool(old.of(cell)["estimated"].any()) for cell in cells),
+        quantity in ENERGIES and any(bool(old.rows_of(cell)["estimated"].any()) for cell in cells),
     )
 
 
 def margin_of(text: str) -> float:
-    """The share that FAIL_ABOVE gives: `5%` or `0.05`.
+    """Return the share of FAIL_ABOVE: `5%` or `0.05`.
 
     Raises:
-        FramewattError: it is none; a plain 5 may be either.
+        FramewattError: it is not a share; a plain 5 may mean either.
     """
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(%?)", text.strip(), re.ASCII)
-    share = float(found[1]) / (100 if found[2] else 1) if found else math.nan
-    if not found or share > 10 or (not found[2] and share >= 1):
-        raise FramewattError(f"FAIL_ABOVE: found {text!r}; allowed: a share, as 5% or 0.05")
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(%?)", text.strip(), re.ASCII)
+    share = float(match[1]) / (100 if match[2] else 1) if match else math.nan
+    if not match or share > 10 or (not match[2] and share >= 1):
+        raise FramewattError(f"FAIL_ABOVE: {text!r} is not a share. Use 5% or 0.05.")
     return share
 
 
 def requested_quantity(text: str) -> str:
-    """`energy` or `time`, as QUANTITY gives it.
+    """Return `energy` or `time`, as QUANTITY gives it.
 
     Raises:
         FramewattError: it is neither.
     """
     if text not in (ENERGY, TIME):
-        raise FramewattError(f"QUANTITY: found {text!r}; allowed: {ENERGY} or {TIME}")
+        raise FramewattError(f"QUANTITY: {text!r} cannot be compared. Use {ENERGY} or {TIME}.")
     return text
 
 
 def _plain(row: Mapping[Any, Any]) -> dict[str, Any]:
-    """A row without NaN, which JSON does not have."""
+    """Return a row with None for NaN, which JSON lacks."""
     return {
         str(key): None if isinstance(value, float) and not math.isfinite(value) else value for key, value in row.items()
     }

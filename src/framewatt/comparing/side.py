@@ -1,4 +1,4 @@
-"""One of two packages that are compared: its runs, and the facts by which it may differ from the other."""
+"""A package of a comparison: its runs, and the facts by which it may differ from the other package."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping
@@ -44,32 +44,32 @@ class Side:
         """The levels of every planned cell, by name."""
         return {cell["id"]: {key: cell[key] for key in cell if key != "id"} for cell in self.plan["cells"]}
 
-    def of(self, cell: str) -> pd.DataFrame:
-        """The runs of a cell that count."""
+    def rows_of(self, cell: str) -> pd.DataFrame:
+        """Return the runs of a cell that count."""
         return self.rows[(self.rows["cell"] == cell) & self.rows["counts"]]
 
     def facts(self) -> dict[str, str]:
-        """What may differ between packages, in words, by name: machine, versions, locks, meters, settings."""
-        told: dict[str, list[Any]] = {}
+        """Return what may differ between packages, in words, by name: machine, versions, locks, meters, settings."""
+        values: dict[str, list[Any]] = {}
         for record in self.records:
             machine = record["machine"] or {}
-            found = {"machine": machine_of(machine), **facts_of(machine)}
+            facts = {"machine": machine_of(machine), **facts_of(machine)}
             libraries = (record["workload"] or {}).get("libraries") or {}
-            found |= {f"library {name}": version for name, version in libraries.items()}
-            found["framewatt"] = record["framewatt_version"]
-            found["code"] = (record["identity"].get("code") or {}).get("sha256", "")[:12]
-            found |= {name: record[name] for name in ("threads", "device")}
-            for name, value in found.items():
-                told.setdefault(name, []).append(value)
-            told["blocks"] = [record["repetition"]]
-            told.setdefault("meters", []).extend(record["meters"])
-        told |= {f"package {name}": [version] for name, version in self.packages.items()}
-        told |= {f"setting {name}": [value] for name, value in _flat(self.plan["settings"]).items()}
-        return {name: _listed(values) for name, values in told.items()}
+            facts |= {f"library {name}": version for name, version in libraries.items()}
+            facts["framewatt"] = record["framewatt_version"]
+            facts["code"] = (record["identity"].get("code") or {}).get("sha256", "")[:12]
+            facts |= {name: record[name] for name in ("threads", "device")}
+            for name, value in facts.items():
+                values.setdefault(name, []).append(value)
+            values["blocks"] = [record["repetition"]]
+            values.setdefault("meters", []).extend(record["meters"])
+        values |= {f"package {name}": [version] for name, version in self.packages.items()}
+        values |= {f"setting {name}": [value] for name, value in _flat(self.plan["settings"]).items()}
+        return {name: _listed(of_name) for name, of_name in values.items()}
 
 
 def side_of(archive: Path, folder: Path) -> Side:
-    """A verified package as a side.
+    """Return a verified package as a side of a comparison.
 
     Args:
         archive: the zip file.
@@ -80,7 +80,7 @@ def side_of(archive: Path, folder: Path) -> Side:
     records = set_aside(records_of(package.told_plan, paths), package.told_plan["settings"]).values()
     runs = pd.read_parquet(package.results / "aggregate" / "runs.parquet")
     if runs.empty:
-        raise FramewattError(f"{archive}: found no run; allowed: a package of a study that was measured")
+        raise FramewattError(f"{archive} has no run. Use the package of a study with runs.")
     data = (
         [source.folder / "data" for source in package.study.sources] if isinstance(package.study, MergedStudy) else []
     )
@@ -88,8 +88,8 @@ def side_of(archive: Path, folder: Path) -> Side:
 
 
 def _versions(places: Iterable[Path]) -> dict[str, str]:
-    """Versions of packages in the environments of a package, and the locks of these."""
-    found: dict[str, str] = {}
+    """Return the versions of packages in the environments of a package."""
+    versions: dict[str, str] = {}
     for data in places:
         for path in sorted(data.glob("resources/environments/*/**/environment.json")):
             about = read_json(path)
@@ -97,22 +97,22 @@ def _versions(places: Iterable[Path]) -> dict[str, str]:
             known = {f"{name}/{package}": str(version) for package, version in (about.get("packages") or {}).items()}
             known[f"{name}/python"] = str(about.get("python_version"))
             for key, version in known.items():
-                found[key] = version if found.get(key, version) == version else _MANY
-    return found
+                versions[key] = version if versions.get(key, version) == version else _MANY
+    return versions
 
 
 def _flat(settings: Mapping[str, Any], at: str = "") -> dict[str, Any]:
-    """Settings by their path; a list is one value."""
-    found: dict[str, Any] = {}
+    """Return settings by their path; a list is one value."""
+    flat: dict[str, Any] = {}
     for key, value in settings.items():
         name = f"{at}.{key}" if at else str(key)
         if name == PACKAGES:
             continue
         if isinstance(value, Mapping) and value:
-            found |= _flat(value, name)
+            flat |= _flat(value, name)
         else:
-            found[name] = value
-    return found
+            flat[name] = value
+    return flat
 
 
 def _listed(values: Iterable[Any]) -> str:

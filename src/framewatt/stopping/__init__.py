@@ -1,1 +1,1 @@
-"""How many blocks a study measures: a number, or a rule that says when its answer is known."""
+"""How many blocks a study measures: a number, or a rule by which it stops when its answer is known."""

@@ -20,7 +20,7 @@ _PAUSE = 10
 def minutes_after(records: Iterable[RunRecord], blocks: int) -> list[float]:
     """Minutes that the first 1, 2, ... blocks took together.
 
-    A block takes from the start of its first run to the end of its last, so that what lies between runs counts; a pause
+    A block takes from the start of its first run to the end of its last, so that time between runs counts; a pause
     in which the study was interrupted does not.
 
     Args:
@@ -48,9 +48,9 @@ def span_s(run: Mapping[str, Any]) -> tuple[float, float]:
         run: a run record.
     """
     clock, process = run["clock"], run["windows"].get("process")
-    began_s = datetime.fromisoformat(clock["utc"]).timestamp()
-    ended_s = began_s + (process["end_monotonic_ns"] - clock["monotonic_ns"]) * 1e-9 if process else began_s
-    return began_s - (run["cool_down_s"] or 0.0), ended_s
+    started_s = datetime.fromisoformat(clock["utc"]).timestamp()
+    ended_s = started_s + (process["end_monotonic_ns"] - clock["monotonic_ns"]) * 1e-9 if process else started_s
+    return started_s - (run["cool_down_s"] or 0.0), ended_s
 
 
 NOISE = 0.05
@@ -77,13 +77,15 @@ def expected(rule: Rule, cells: int, alpha: float) -> dict[str, Any]:
     spread = NOISE * math.sqrt(2)
     if rule.width is not None:
         blocks = {"any": _narrow(rule, cells, alpha, spread)}
-        told = f"{_words(blocks['any'], rule)} where runs vary by {100 * NOISE:g} %"
+        outcome = f"{_words(blocks['any'], rule)} where runs vary by {100 * NOISE:g} %"
     else:
         blocks = {f"{100 * share:g}": _known(rule, cells, alpha, math.log1p(share) / spread) for share in DIFFERENCES}
         each = (f"{_words(number, rule)} where it is {share} % ahead" for share, number in blocks.items())
-        told = f"{', '.join(each)} of {'all others' if cells > 2 else 'the other'}, and runs vary by {100 * NOISE:g} %"
+        outcome = (
+            f"{', '.join(each)} of {'all others' if cells > 2 else 'the other'}, and runs vary by {100 * NOISE:g} %"
+        )
     limit = f", or until {rule.minutes:g} minutes are over" if rule.minutes is not None else ""
-    sentence = f"Measures {rule.at_least} to {rule.at_most} blocks, {rule.words}{limit}: {told}."
+    sentence = f"Measures {rule.at_least} to {rule.at_most} blocks, {rule.words}{limit}: {outcome}."
     return {"blocks": blocks, "sentence": sentence}
 
 

@@ -1,7 +1,7 @@
 """Whether a study's repetitions were changed after results had been written.
 
-Frames and statistics are written after the last block. Where a study is planned again beside them, with other
-repetitions and keeping runs, whoever changed them may have seen the results; the report says so from then on.
+Frames and statistics are written after the last block. Where a study with results is planned again, with
+other repetitions and the same runs, the results may have been known before the change; the report states this.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,7 +15,7 @@ from framewatt.study.cell import run_name
 from framewatt.study.stopping_rule import rule_of
 
 NAME = "repetitions.json"
-"""Name of the file beside plan.json; only studies whose repetitions were changed have it."""
+"""Name of the file next to plan.json; only studies with changed repetitions have it."""
 
 
 def note_change(results: Path, plan: Mapping[str, Any]) -> None:
@@ -29,9 +29,9 @@ def note_change(results: Path, plan: Mapping[str, Any]) -> None:
         plan: the new one.
     """
     path = results / "plan" / NAME
-    kept = _kept(results, plan)
+    reused = _reused_runs(results, plan)
     seen = _blocks_seen(results)
-    if not kept:
+    if not reused:
         path.unlink(missing_ok=True)
         return
     now = plan["settings"]["repetitions"]
@@ -39,7 +39,7 @@ def note_change(results: Path, plan: Mapping[str, Any]) -> None:
     if not seen or then == now:
         return
     noted = changes_of(results)
-    change = {"from": then, "to": now, "seen_blocks": seen, "kept_runs": kept}
+    change = {"from": then, "to": now, "seen_blocks": seen, "kept_runs": reused}
     write_json(path, [*noted, change])
 
 
@@ -55,14 +55,14 @@ def sentences(changes: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def _sentence(change: Mapping[str, Any]) -> str:
-    said = (
+    sentence = (
         f"Repetitions were changed from {_words(change['from'])} to {_words(change['to'])} when results of "
         f"{change['seen_blocks']} blocks had been written, and {change['kept_runs']} of their runs were kept. "
     )
     rule = rule_of({"repetitions": change["to"]})
     if rule and rule.at_every_block:
-        return said + "The e-values of the rule hold all the same; tests and intervals of a fixed number do not."
-    return said + (
+        return sentence + "The e-values of the rule hold all the same; tests and intervals of a fixed number do not."
+    return sentence + (
         "Tests and intervals of a number that is fixed ahead do not allow for that: whoever adds runs until something "
         "shows finds it too often."
     )
@@ -73,16 +73,16 @@ def _words(repetitions: Any) -> str:
     return str(repetitions) if rule is None else f"{rule.at_least} to {rule.at_most} {rule.words}"
 
 
-def _kept(results: Path, plan: Mapping[str, Any]) -> int:
+def _reused_runs(results: Path, plan: Mapping[str, Any]) -> int:
     """Number of existing runs that the plan still has."""
-    kept = 0
+    reused = 0
     for entry in plan["order"]:
         path = results / "measure" / run_name(entry) / "run.json"
         try:
-            kept += path.is_file() and read_json(path).get("job_sha256") == entry["job_sha256"]
+            reused += path.is_file() and read_json(path).get("job_sha256") == entry["job_sha256"]
         except (OSError, ValueError, AttributeError):
             continue  # an unreadable record is made again
-    return kept
+    return reused
 
 
 def _blocks_seen(results: Path) -> int:
@@ -97,7 +97,7 @@ def _repetitions_then(results: Path, seen: int) -> Any:
     """The repetitions of a study before the change: its stopping rule where that stopped it after `seen` blocks."""
     path = results / "stopping" / "stopping.json"
     if path.is_file():
-        told = read_json(path)
-        if told["blocks"] == seen:
-            return told["repetitions"]
+        record = read_json(path)
+        if record["blocks"] == seen:
+            return record["repetitions"]
     return seen

@@ -43,7 +43,7 @@ class GroupAfter:
 
     @property
     def without(self) -> list[str]:
-        """Its cells of which no run counts so far."""
+        """Its cells without a run that counts so far."""
         known = {self.look.leader, *self.look.others}
         return [name for column, name in enumerate(self.cells) if column not in known]
 
@@ -76,14 +76,14 @@ class Path:
         rule: when the study stops.
         steps: one step per block; empty where there is no block yet.
         stopped: whether no further block is measured.
-        beside_last: the same steps, with all cells compared to the final leader of their group.
+        against_last: the same steps, with all cells compared to the final leader of their group.
         minutes: measuring time of the blocks, see stopping.expected; None where the rule does not limit it.
     """
 
     rule: Rule
     steps: Sequence[After]
     stopped: bool
-    beside_last: Sequence[After]
+    against_last: Sequence[After]
     minutes: float | None = None
 
     @property
@@ -105,7 +105,7 @@ def path_of(cells: Iterable[AnyCell], settings: Mapping[str, Any], records: Coll
     """
     rule = rule_of(settings)
     if rule is None:
-        raise ValueError(f"found repetitions {settings['repetitions']!r}; allowed: a rule when to stop")
+        raise ValueError(f"repetitions are {settings['repetitions']!r}, and not a rule when to stop")
     cells = list(cells)
     blocks, logs, set_aside = _logarithms(rule, cells, records, Scope.of(settings))
     ends_min = minutes_after(records, blocks) if rule.minutes is not None else []
@@ -156,7 +156,7 @@ def _look(
 def _unless_lost(group: GroupAfter, aside: Mapping[str, Collection[int]], blocks: int) -> GroupAfter:
     """The group, which is not settled while all runs of a cell are set aside: that cell may be the cheapest.
 
-    A cell whose runs all failed is another matter: it cannot be chosen, and the others are compared without it.
+    If all runs of a cell failed, it cannot be chosen, and the others are compared without it.
 
     Args:
         group: after these blocks.
@@ -180,9 +180,9 @@ def _logarithms(
     headline = headline_of_runs(rows)
     quantity = headline.time if rule.quantity == TIME else headline.energy
     for name, values in logs.items():
-        found = counted(rows, name, quantity)[quantity]
+        costs = counted(rows, name, quantity)[quantity]
         # A cost of 0 has no logarithm; it is treated as missing.
-        found = found[(found > 0) & np.isfinite(found)]
-        values[found.index.to_numpy(dtype=int) - 1] = np.log(found.to_numpy(dtype=np.float64))
+        costs = costs[(costs > 0) & np.isfinite(costs)]
+        values[costs.index.to_numpy(dtype=int) - 1] = np.log(costs.to_numpy(dtype=np.float64))
     lost = rows[aside(rows)]
     return blocks, logs, {str(cell): [*map(int, part)] for cell, part in lost.groupby("cell")["repetition"]}

@@ -59,7 +59,7 @@ def record_of(path: Path) -> dict[str, Any]:
         ValueError: the study has not stopped.
     """
     if not path.stopped:
-        raise ValueError("found a study that goes on; allowed: one that has stopped")
+        raise ValueError("the study goes on, and only a study that has stopped has this record")
     return {
         "repetitions": path.rule.to_dict(),
         "blocks": path.steps[-1].blocks,
@@ -107,7 +107,7 @@ def frame_of(path: Path) -> pd.DataFrame:
             "settled": then.groups[name].look.settled,
             **other,
         }
-        for step, then in zip(path.beside_last, path.steps, strict=True)
+        for step, then in zip(path.against_last, path.steps, strict=True)
         for name, group in step.groups.items()
         for other in _group(group)["others"]
     ]
