@@ -30,8 +30,9 @@ def lines_of(comparison: Compared) -> Iterator[str]:
     yield from (f"Only in the first: {cell}" for cell in comparison.only_old)
     yield from (f"Only in the second: {cell}" for cell in comparison.only_new)
     yield (
-        f"Ratios of geometric means; 95 % intervals hold for {plural(len(comparison.cells), 'cell')} together (Welch's t "
-        f"on logarithms, Bonferroni). ?: it is unknown whether a cell costs over {100 * comparison.margin:g} % more."
+        f"Ratios of geometric means; 95 % intervals hold for {plural(len(comparison.cells), 'cell')} together "
+        f"(Welch's t on logarithms, Bonferroni). ?: it is unknown whether a cell costs over "
+        f"{100 * comparison.margin:g} % more."
     )
     yield (
         "They hold for these runs: what a whole session has in common (temperature, place in memory, neighbours) is "
