@@ -106,5 +106,5 @@ def test_rubbish_is_no_margin(text: str) -> None:
 
 def test_quantities() -> None:
     assert requested_quantity("time") == "time"
-    with pytest.raises(FramewattError, match="QUANTITY: found 'power'"):
+    with pytest.raises(FramewattError, match="QUANTITY: 'power' cannot be compared"):
         requested_quantity("power")
