@@ -62,15 +62,18 @@ def linked(forger: Forger) -> None:
 @pytest.mark.parametrize(
     ("edit", "essence"),
     [
-        (lambda forger: (forger.run(CELL) / BITS).unlink(), "b1/1: right.bits: found no file"),
+        (lambda forger: (forger.run(CELL) / BITS).unlink(), "b1/1: right.bits cannot be opened"),
         (one_more_right, "quality.accuracy: the record says 0.9, right.bits gives 0.902778"),
         (lambda forger: forger.record(CELL, put("quality.accuracy.value", 325 / 360)), "right.bits gives 0.9"),
-        (other_bits, "right.bits: found other bits than its record was written with"),
+        (other_bits, "right.bits was changed after its record was written"),
         (fewer_samples, "right.bits: the record tells of 350 answers, the data set asks for 360"),
-        (huge, "right.bits: found 85 bytes; allowed: a plain file of 125000047"),
-        (pickled, "right.bits: found .* bytes; allowed: a plain file of"),
+        (huge, "right.bits: 85 bytes are not a plain file of 125000047 bytes"),
+        (pickled, "right.bits: .* bytes are not a plain file of"),
         (linked, "right.bits"),
-        (lambda forger: forger.record(CELL, put("predictions.right", 323)), "found 324 right answers; allowed: 323"),
+        (
+            lambda forger: forger.record(CELL, put("predictions.right", 323)),
+            "324 right answers are not the",
+        ),
         (lambda forger: forger.record(CELL, put("predictions.samples", 0)), "predictions.samples: 0 is less than"),
         (lambda forger: forger.record(CELL, put("predictions.sha256", "x")), "predictions.sha256: 'x' does not match"),
         (

@@ -116,5 +116,5 @@ def test_what_goes_over_all_records_keeps_none(frame_of: Callable[[Collection[Ma
 
 @pytest.mark.parametrize("frame_of", [runs_frame, epochs_frame])
 def test_records_that_can_be_gone_over_once_give_no_frame_without_rows(frame_of: Callable[[Any], Any]) -> None:
-    with pytest.raises(TypeError, match="records: found generator; allowed: a collection"):
+    with pytest.raises(TypeError, match="records: a generator can be read once only"):
         frame_of(record for record in records().values())

@@ -46,18 +46,18 @@ BEHIND = as_bytes(RIGHT)[:-1] + bytes([as_bytes(RIGHT)[-1] | 1])
 @pytest.mark.parametrize(
     ("file", "message"),
     [
-        (rewritten(as_bytes(RIGHT)[:-1]), "found 40 bytes; allowed: a plain file of 41"),
-        (rewritten(as_bytes(RIGHT) + b"\0"), "found 42 bytes; allowed: a plain file of 41"),
-        (rewritten(as_bytes(RIGHT), samples=11), "found another beginning; allowed: 'framewatt: right answers to 11"),
-        (rewritten(as_bytes(RIGHT), samples=999_999_999), "allowed: a plain file of 125000046"),
+        (rewritten(as_bytes(RIGHT)[:-1]), "40 bytes are not a plain file of 41"),
+        (rewritten(as_bytes(RIGHT) + b"\0"), "42 bytes are not a plain file of 41"),
+        (rewritten(as_bytes(RIGHT), samples=11), "does not start with 'framewatt: right answers to 11"),
+        (rewritten(as_bytes(RIGHT), samples=999_999_999), "bytes are not a plain file of 125000046"),
         (
             rewritten(as_bytes(~RIGHT), sha256=predictions_entry(RIGHT)["sha256"]),
-            "found other bits than its record was written",
+            "was changed after its record was written",
         ),
-        (rewritten(as_bytes(~RIGHT)), "found 4 right answers; allowed: 6, as recorded"),
-        (rewritten(BEHIND), "found bits behind the last of 10 samples"),
-        (rewritten(b"\x80\x04" + as_bytes(RIGHT)[2:]), "found another beginning"),
-        (rewritten(b""), "found 0 bytes"),
+        (rewritten(as_bytes(~RIGHT)), "4 right answers are not the recorded 6"),
+        (rewritten(BEHIND), "bits after the last of 10 samples"),
+        (rewritten(b"\x80\x04" + as_bytes(RIGHT)[2:]), "does not start with"),
+        (rewritten(b""), "0 bytes are not"),
     ],
     ids=["shorter", "longer", "of others", "huge", "other bits", "other count", "padding", "a pickle", "empty"],
 )
@@ -75,7 +75,7 @@ def test_no_link_is_followed_and_nothing_but_a_file_is_read(kept: Path, tmp_path
     link.symlink_to(kept)
     os.mkfifo(pipe)
     for path in (link, pipe, tmp_path, tmp_path / "nowhere"):
-        with pytest.raises(FramewattError, match="allowed: a plain file"):
+        with pytest.raises(FramewattError, match="Restore the file"):
             read_right(path, predictions_entry(RIGHT))
 
 

@@ -75,6 +75,6 @@ def test_what_the_quick_validator_refuses_is_told_by_the_other(tmp_path: Any) ->
     path = tmp_path / "run.json"
     path.write_text('{"schema_version": 5}')
     with pytest.raises(
-        records.FramewattError, match=r"the record: .* is a required property; allowed: what run\.schema"
+        records.FramewattError, match=r"the record: .* is a required property\. Use what config/schemas/run\.schema"
     ):
         records.read_run(path)

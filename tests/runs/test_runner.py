@@ -115,7 +115,7 @@ def event_ns(tmp_path: Path, window: str, edge: str) -> int:
 
 
 def test_a_job_of_another_purpose_is_not_measured(run, tmp_path: Path) -> None:
-    with pytest.raises(FramewattError, match="c: purpose: found 'profile'; allowed: 'measure'"):
+    with pytest.raises(FramewattError, match="c: purpose: 'profile' is not a measurement"):
         run(purpose="profile")
     assert not list((tmp_path / "measure" / "c" / "1").iterdir())
 

@@ -171,7 +171,7 @@ def runs_frame(
     Raises:
         TypeError: they can be gone over once only.
     """
-    _lasting(records)
+    _check_is_collection(records)
     steps, told = steps_between(records), any_session_recorded(records)
     scope = _with_used(scope, records)
 
@@ -190,7 +190,7 @@ def epochs_frame(
     scope: Scope = OF_A_STUDY,
 ) -> pd.DataFrame:
     """The epochs frame, in measured order; failed runs have no row. See `runs_frame`."""
-    _lasting(records)
+    _check_is_collection(records)
     told = any_session_recorded(records)
     scope = _with_used(scope, records)
     positions: list[int] = []
@@ -205,10 +205,10 @@ def epochs_frame(
     return frame.iloc[np.argsort(positions, kind="stable")].reset_index(drop=True)
 
 
-def _lasting(records: object) -> None:
-    """Refuse what can be gone over once only: the second time there would be no records, and so no rows."""
+def _check_is_collection(records: object) -> None:
+    """Refuse an iterator: the second pass would have no records, and the frame no rows."""
     if not isinstance(records, Collection):
-        raise TypeError(f"records: found {type(records).__name__}; allowed: a collection, gone over several times")
+        raise TypeError(f"records: a {type(records).__name__} can be read once only. Pass a collection.")
 
 
 def _with_used(scope: Scope, records: Iterable[RunRecord]) -> Scope:

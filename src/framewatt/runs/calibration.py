@@ -127,10 +127,10 @@ def same_meters(own: Mapping[str, Any], others: Iterable[Mapping[str, Any]]) -> 
     """
     for other in others:
         if other["meters"] != own["meters"]:
-            told = [f"{', '.join(one['meters'])} on node {one.get('node')}" for one in (own, other)]
+            meters = [f"{', '.join(node['meters'])} on node {node.get('node')}" for node in (own, other)]
             raise FramewattError(
-                f"instruments: found {' and '.join(told)}; allowed: the same meters on every node; mend: name them "
-                "in the study (instruments.meters), or leave a node out of nodes"
+                f"instruments: the nodes have different meters, {' and '.join(meters)}. Name the same meters "
+                "in the study (instruments.meters), or leave a node out of nodes."
             )
     return list(own["meters"])
 
@@ -149,8 +149,8 @@ def check_apart(own: Mapping[str, Any], others: Iterable[Mapping[str, Any]]) -> 
     for other in others:
         if other.get("node") != own.get("node") and session_of(other["machine"]) == session:
             raise FramewattError(
-                f"nodes: found that {own.get('node')} and {other.get('node')} are one machine; allowed: one alias "
-                "each, as they count as two machines; mend: leave one out of nodes"
+                f"nodes: {own.get('node')} and {other.get('node')} are one machine, and would count as two. Leave one "
+                "out of nodes."
             )
 
 
@@ -164,21 +164,21 @@ def idle_here(idle: Calibration, node: str | None) -> Calibration:
     Raises:
         FramewattError: it is of another node, another machine, or another boot of this one.
     """
-    of, wanted = (f"node {one}" if one else "no node" for one in (idle.get("node"), node))
+    of, wanted = (f"node {alias}" if alias else "no node" for alias in (idle.get("node"), node))
     if of != wanted:
         raise FramewattError(
-            f"idle power: found that of {of}; allowed: that of {wanted}, on which this run is measured"
+            f"idle power: it was measured on {of}, and this run is measured on {wanted}. Start snakemake again, which "
+            "passes each run the idle power of its node."
         )
     if session_of(idle["machine"]) != session_of(describe_machine()):
-        mend = (
-            "start snakemake again, which measures it first where Slurm knows when the node was booted; else "
-            f"--forcerun results/<study>/calibrate/{node}/idle.json measures it and the node's runs anew"
+        how = (
+            "Start snakemake again, which measures it first where Slurm knows when the node was booted; else "
+            f"--forcerun results/<study>/calibrate/{node}/idle.json measures it and the node's runs again."
             if node
-            else "start snakemake again on this machine, which measures its idle power first"
+            else "Start snakemake again on this machine, which measures its idle power first."
         )
         raise FramewattError(
-            "idle power: found that of another machine, or of this one before it was booted; allowed: that of the "
-            f"present boot of the machine that measures; mend: {mend}"
+            f"idle power: it was measured on another machine, or on this machine before it was booted again. {how}"
         )
     return idle
 

@@ -99,14 +99,14 @@ class Chain:
                 last[str(entry["cell"]), int(entry["repetition"])] = entry["kind"]
             except (ValueError, KeyError, TypeError) as error:
                 raise FramewattError(
-                    f"{self._path}: line {number}: found no entry; allowed: the file as it was"
+                    f"{self._path}: line {number} is not an entry of the chain. Restore the file as framewatt wrote it."
                 ) from error
         for cell, repetition in sorted(set(last) - set(planned)):
             if last[cell, repetition] != LEFT_OUT:
                 self.append({"kind": LEFT_OUT, "cell": cell, "repetition": repetition})
 
     def _begin(self) -> None:
-        """Add entries for the records of a study that began before there were chains."""
+        """Add entries for the records of a study that is older than the chain."""
         folder = self._path.parent
         for record in sorted(folder.glob("*/*/run.json")):
             cell, repetition = record.relative_to(folder).parts[:2]

@@ -1,4 +1,4 @@
-"""Which test samples a run classified correctly, in a file beside its record: a header line, then one bit per sample.
+"""Which test samples a run classified correctly, in a file next to its record: a header line, then one bit per sample.
 
 The header holds the number of samples. Header and file size are checked on reading; nothing is executed or unpickled.
 """
@@ -16,6 +16,8 @@ from framewatt.study.records import Predictions
 
 NAME = "right.bits"
 """Name of the file."""
+
+_AGAIN = "Restore the file, or delete it and its record, and run again."
 
 Answers = NDArray[np.bool_]
 """One bool per test sample, in the order of the data set."""
@@ -45,16 +47,16 @@ def read_right(path: Path, recorded: Predictions) -> Answers:
     content = _content_of(path, len(_head(recorded["samples"])) + -(-recorded["samples"] // 8))
     head = _head(recorded["samples"])
     if not content.startswith(head):
-        raise FramewattError(f"{path}: found another beginning; allowed: {head.decode().strip()!r}")
+        raise FramewattError(f"{path}: the file does not start with {head.decode().strip()!r}. {_AGAIN}")
     if hashlib.sha256(content).hexdigest() != recorded["sha256"]:
-        raise FramewattError(f"{path}: found other bits than its record was written with; allowed: those")
+        raise FramewattError(f"{path} was changed after its record was written (checksum differs). {_AGAIN}")
     bits = np.unpackbits(np.frombuffer(content, np.uint8, offset=len(head))).astype(bool)
     right, rest = bits[: recorded["samples"]], bits[recorded["samples"] :]
     if rest.any():
-        raise FramewattError(f"{path}: found bits behind the last of {recorded['samples']} samples; allowed: none")
+        raise FramewattError(f"{path}: there are bits after the last of {recorded['samples']} samples. {_AGAIN}")
     if int(right.sum()) != recorded["right"]:
         raise FramewattError(
-            f"{path}: found {int(right.sum())} right answers; allowed: {recorded['right']}, as recorded"
+            f"{path}: {int(right.sum())} right answers are not the recorded {recorded['right']}. {_AGAIN}"
         )
     return right
 
@@ -68,11 +70,11 @@ def _content_of(path: Path, size_b: int) -> bytes:
     try:
         file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:
-        raise FramewattError(f"{path}: found no file: {error.strerror}; allowed: a plain file") from error
+        raise FramewattError(f"{path} cannot be opened: {error.strerror}. {_AGAIN}") from error
     try:
-        found = os.fstat(file)
-        if not stat.S_ISREG(found.st_mode) or found.st_size != size_b:
-            raise FramewattError(f"{path}: found {found.st_size} bytes; allowed: a plain file of {size_b}")
+        facts = os.fstat(file)
+        if not stat.S_ISREG(facts.st_mode) or facts.st_size != size_b:
+            raise FramewattError(f"{path}: {facts.st_size} bytes are not a plain file of {size_b} bytes. {_AGAIN}")
         with os.fdopen(file, "rb", closefd=False) as opened:
             return opened.read(size_b)
     finally:

@@ -1,4 +1,4 @@
-"""Run records: JSON, schema-checked on write and on read, those of earlier versions in the words of the present one.
+"""Run records: JSON, schema-checked on write and on read; records of earlier versions get the present names.
 
 The events of runs are parquet. The records of a large study are stored small: those of 10,000 runs in 30 MB, where
 dictionaries take 410 MB.
@@ -90,7 +90,7 @@ def run_text(record: Mapping[str, Any], path: Path) -> str:
 
 
 def read_run(path: Path) -> RunRecord:
-    """Read a run record; what one of an earlier version says is told in the words of the present one.
+    """Return a run record; a record of an earlier version is converted to the present names.
 
     Raises:
         FramewattError: the file is not JSON or breaks the schema.
@@ -98,10 +98,10 @@ def read_run(path: Path) -> RunRecord:
     try:
         record = read_json(path)
     except ValueError as error:
-        raise FramewattError(f"{path}: not JSON: {error}") from error
+        raise FramewattError(f"{path}: not JSON: {error}. Restore the file, or delete it and run again.") from error
     quick = _quick_validator()
     if quick is None or not quick.is_valid(record):
-        # The one whose messages are told, and which has the last word on what is valid.
+        # This validator has the messages, and decides.
         _check(record, path)
     return as_now(record)
 
@@ -148,7 +148,7 @@ def _quick_validator() -> Any:
 def _check(record: Mapping[str, Any], path: Path) -> None:
     for error in _validator().iter_errors(record):
         key = ".".join(str(part) for part in error.absolute_path) or "the record"
-        raise FramewattError(f"{path}: {key}: {error.message}; allowed: what {SCHEMA_PATH.name} says")
+        raise FramewattError(f"{path}: {key}: {error.message}. Use what config/schemas/{SCHEMA_PATH.name} describes")
 
 
 class Clock:

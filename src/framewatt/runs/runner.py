@@ -91,7 +91,7 @@ def measure(
         OSError: the disk is full; no record is written.
     """
     if not is_measured(job):
-        raise FramewattError(f"{job['cell_id']}: purpose: found {job['purpose']!r}; allowed: {MEASURE!r}")
+        raise FramewattError(f"{job['cell_id']}: purpose: {job['purpose']!r} is not a measurement. Use {MEASURE!r}.")
     missing = job["missing"]
     if missing is None and environment["status"] != "ok":
         missing = f"environment {environment['name']}: {environment['reason']}"

@@ -108,7 +108,7 @@ def run_job(planned: Mapping[str, Any], **known_here: Any) -> RunJob:
     """
     job = {**planned, **known_here}
     if left_out := sorted(RunJob.__required_keys__ - job.keys()):
-        raise FramewattError(f"job of a run: found no {', '.join(left_out)}; allowed: every required field of RunJob")
+        raise FramewattError(f"job of a run: {', '.join(left_out)} is missing. Give every required field of RunJob.")
     if unknown := sorted(job.keys() - RunJob.__required_keys__ - RunJob.__optional_keys__):
-        raise FramewattError(f"job of a run: found {', '.join(unknown)}; allowed: the fields of RunJob")
+        raise FramewattError(f"job of a run: {', '.join(unknown)} is unknown. Use the fields of study.records.RunJob.")
     return cast("RunJob", job)

@@ -251,18 +251,18 @@ def _with_in_force(facts: Mapping[str, Any], **told: str) -> dict[str, Any]:
 
 
 def checked_heap(job: Mapping[str, Any]) -> str:
-    """What becomes of freed memory here, see host.memory.
+    """Return whether freed memory stays with the process (`kept`) or is `returned` to the kernel, see host.memory.
 
     Raises:
-        FramewattError: the cell says that it is kept, and it is not.
+        FramewattError: the cell requests that it is kept, and it is returned.
     """
-    found = heap_in_force()
-    if heap_settings(job) and found != KEPT:
+    in_force = heap_in_force()
+    if heap_settings(job) and in_force != KEPT:
         raise FramewattError(
-            f"heap: found that freed memory is {found} to the kernel; allowed: {KEPT}, as by glibc's own allocator: "
-            "run without another one (LD_PRELOAD), on a system with glibc"
+            f"heap: freed memory is {in_force} to the kernel, and the cell says {KEPT}. Run without another allocator "
+            "(LD_PRELOAD), on a system with glibc."
         )
-    return found
+    return in_force
 
 
 def peak_memory_b() -> int | None:
