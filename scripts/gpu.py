@@ -20,7 +20,7 @@ def main() -> None:
     parser.add_argument("--dirs", default="", help="folders that an earlier call carried away, to go on from")
     parser.add_argument("--carry", type=Path, default=Path("results/carried"), help="folder for what is carried away")
     args = parser.parse_args()
-    request = Request.of(args.python, args.slice, args.shared, args.carry)
+    request = Request.from_command_line(args.python, args.slice, args.shared, args.carry)
     check_gpu(request)
     for joined in join(map(Path, shlex.split(args.dirs)), request.results, environments=False):
         say(f"goes on: {joined.study} with {joined.runs} runs of {joined.source}")

@@ -59,10 +59,10 @@ def main(folder: Path) -> None:
     found = []
     again = TorchRepeater(spec, folder)
     for case in cases:
-        kept = Case.of(json.loads(json.dumps(case.to_dict())))
+        kept = Case.from_dict(json.loads(json.dumps(case.to_dict())))
         told = {"name": case.name, "shapes": case.shapes, "calls": case.calls}
         try:
-            call = again.made(kept)
+            call = again.make_call(kept)
             call()
             told |= {"arguments": told_of(call.args), "named": told_of(list(call.keywords.values())), "reason": None}
         except UnrepeatableError as error:

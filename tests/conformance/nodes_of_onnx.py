@@ -74,10 +74,10 @@ def main(folder: Path) -> None:
     again = NodeRepeater(spec, folder)
     found = []
     for case in cases:
-        kept = Case.of(json.loads(json.dumps(case.to_dict())))
+        kept = Case.from_dict(json.loads(json.dumps(case.to_dict())))
         told: dict[str, Any] = {"name": kept.name, "shapes": kept.shapes, "calls": kept.calls, "reason": None}
         try:
-            call = again.made(kept)
+            call = again.make_call(kept)
             call()
             again.synchronize()
             outputs = again._last.copy_outputs_to_cpu()

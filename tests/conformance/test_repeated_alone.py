@@ -39,7 +39,7 @@ def test_what_a_step_calls_is_seen_and_called_alone(folder: Path) -> None:
     run_stage("framewatt.runs.repeat_worker", environment, {**job, "step": "capture"})
     found = json.loads((folder / "result").read_text())
     assert found["cannot"] is None
-    cases = [Case.of(one) for one in found["cases"]]
+    cases = [Case.from_dict(one) for one in found["cases"]]
     run_stage("framewatt.runs.timeline_worker", environment, job)
     spans = Spans.load(folder / "spans")
     counted = Counter(

@@ -22,7 +22,7 @@ LISTED = [
     span("fill", 70, 90, thread=-1, by=4),
     span("copy", 90, 95, thread=-1, by=UNKNOWN),
 ]
-SPANS = Spans.of(LISTED, [(0, 100)])
+SPANS = Spans.from_spans(LISTED, [(0, 100)])
 
 
 def seconds_by(names: set[str], *, on_gpu: bool = False) -> dict[int, float]:

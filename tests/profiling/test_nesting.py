@@ -9,7 +9,7 @@ from framewatt.workloads.profilers import STEP, UNKNOWN, Span, Spans
 def found(*spans: tuple[str, str, int, float, float]) -> dict[tuple[str, str], tuple[float, int]]:
     """Nanoseconds and calls by operator and API."""
     inner = innermost(
-        Spans.of([Span(name, api, "", thread, start, end) for name, api, thread, start, end in spans], [])
+        Spans.from_spans([Span(name, api, "", thread, start, end) for name, api, thread, start, end in spans], [])
     )
     took = np.bincount(inner.kind, inner.end_ns - inner.start_ns, len(inner.kinds))
     return dict(zip(inner.kinds, zip(took.tolist(), inner.calls.tolist(), strict=True), strict=True))
@@ -61,8 +61,11 @@ def test_one_that_goes_on_beyond_its_outer_one_is_cut_and_nothing_counts_twice()
 def test_steps_whose_operators_a_profiler_lost_are_counted() -> None:
     """An operator may begin after its step, where an engine works behind the program."""
     steps = [Span(STEP, "", "", 1, start, start + 10) for start in (0, 20, 40, 60)]
-    assert steps_without(Spans.of([*steps, Span("a", "", "", 2, 1, 9), Span("a", "", "", 2, 55, 58)], [])) == 2
-    assert steps_without(Spans.of([*steps, *(Span("a", "", "", 2, at, at + 1) for at in (1, 35, 41, 99))], [])) == 0
+    assert steps_without(Spans.from_spans([*steps, Span("a", "", "", 2, 1, 9), Span("a", "", "", 2, 55, 58)], [])) == 2
+    assert (
+        steps_without(Spans.from_spans([*steps, *(Span("a", "", "", 2, at, at + 1) for at in (1, 35, 41, 99))], []))
+        == 0
+    )
 
 
 def test_of_no_span_there_is_nothing() -> None:
@@ -71,13 +74,13 @@ def test_of_no_span_there_is_nothing() -> None:
 
 def test_times_of_years_keep_their_nanoseconds() -> None:
     long_ago = 1_795_612_449_647_500_003
-    spans = Spans.of([Span("a", "", "", 1, long_ago, long_ago + 7)], [])
+    spans = Spans.from_spans([Span("a", "", "", 1, long_ago, long_ago + 7)], [])
     assert (spans.end_ns - spans.start_ns).tolist() == [7]
 
 
 def on_both() -> Spans:
     """An optimizer's step and a convolution on the host, and what both launched on a GPU, later."""
-    return Spans.of(
+    return Spans.from_spans(
         [
             Span("conv2d", "torch.conv2d", "", 1, 0, 20),
             Span("cudnn", "", "", 1, 5, 15),
@@ -101,7 +104,7 @@ def test_what_ran_on_a_gpu_is_named_by_what_launched_it() -> None:
 
 
 def test_what_a_step_launched_itself_has_its_own_name() -> None:
-    spans = Spans.of([Span(STEP, "", "", 1, 0, 100), Span("triton_relu", "", "", -8, 10, 20, 0)], [(0, 100)])
+    spans = Spans.from_spans([Span(STEP, "", "", 1, 0, 100), Span("triton_relu", "", "", -8, 10, 20, 0)], [(0, 100)])
     assert innermost(spans, on_gpu=True).kinds == (("triton_relu", "triton_relu"),)
 
 
@@ -118,7 +121,7 @@ def test_the_host_is_asked_for_apart_from_a_gpu() -> None:
 def test_calls_are_those_of_a_window_and_not_of_what_lies_around_it() -> None:
     """Set-up until 100, two steps until 200, evaluation until 300, a step until 400; a read of each loss between."""
     times = [("item", 50), (STEP, 110), ("item", 140), (STEP, 150), ("item", 190), *[("item", 250)] * 9, (STEP, 310)]
-    spans = Spans.of([Span(name, "", "", 1, at, at + 1) for name, at in times], [])
+    spans = Spans.from_spans([Span(name, "", "", 1, at, at + 1) for name, at in times], [])
     begun = spans.start_ns + 50
     assert calls_per_step(spans, ["item"], begun, [(100, 200), (300, 400)]) == 2 / 3
     assert calls_per_step(spans, ["other"], begun, [(100, 200)]) == 0

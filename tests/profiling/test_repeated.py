@@ -90,7 +90,7 @@ def timeline(folder: Path, seed: int = 3) -> Path:
     folder.mkdir(parents=True)
     trace = trace_of(pieces, at_s)
     write_trace(folder / "power.parquet", trace)
-    write_spans(folder / "spans.parquet", Spans.of(spans, steps_ns))
+    write_spans(folder / "spans.parquet", Spans.from_spans(spans, steps_ns))
     window = {
         "spans_monotonic_ns": [[ZERO_NS, ZERO_NS + round(1e9 * at_s)]],
         "domains": {"cpu:package-0": energy_in(trace, 0, at_s)},

@@ -6,8 +6,8 @@ from framewatt.profiling.operators import unseen_gpus
 from framewatt.workloads.profilers import Span, Spans
 
 HOST = Span("conv2d", "", "", 1, 0, 10)
-ON_BOTH = Spans.of([HOST, Span("gemm", "", "", -8, 5, 9, 0)], [])
-ON_HOST_ALONE = Spans.of([HOST], [])
+ON_BOTH = Spans.from_spans([HOST, Span("gemm", "", "", -8, 5, 9, 0)], [])
+ON_HOST_ALONE = Spans.from_spans([HOST], [])
 
 
 @pytest.mark.parametrize(

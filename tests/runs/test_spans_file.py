@@ -12,7 +12,7 @@ from framewatt.runs.timelines import read_spans, write_spans
 from framewatt.workloads.profilers import ON_HOST, STEP, UNKNOWN, Span, Spans
 
 SPANS_LISTED = [Span(STEP, "", "", 0, 10, 90), Span("conv", "f", "[8]", 0, 20, 50), Span("conv", "", "", 7, 60, 80)]
-SPANS = Spans.of(SPANS_LISTED, [(5, 95)])
+SPANS = Spans.from_spans(SPANS_LISTED, [(5, 95)])
 
 
 def told(spans: Spans) -> list[tuple[object, ...]]:
@@ -59,7 +59,7 @@ def test_files_from_elsewhere_are_refused_in_a_line(tmp_path: Path) -> None:
 
 def test_what_launched_a_kernel_is_kept(tmp_path: Path) -> None:
     listed = [*SPANS_LISTED, Span("gemm", "", "", -1, 60, 70, 1), Span("memset", "", "", -1, 70, 71, UNKNOWN)]
-    spans = Spans.of(listed, [(5, 95)])
+    spans = Spans.from_spans(listed, [(5, 95)])
     write_spans(tmp_path / "spans.parquet", spans)
     assert read_spans(tmp_path / "spans.parquet").origin.tolist() == [ON_HOST, ON_HOST, ON_HOST, 1, UNKNOWN]
 
@@ -67,6 +67,6 @@ def test_what_launched_a_kernel_is_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize("origin", [3, 7, -3])
 def test_kernels_that_nothing_of_the_host_launched_are_refused(tmp_path: Path, origin: int) -> None:
     listed = [*SPANS_LISTED, Span("gemm", "", "", -1, 60, 70, origin)]
-    write_spans(tmp_path / "spans.parquet", Spans.of(listed, [(5, 95)]))
+    write_spans(tmp_path / "spans.parquet", Spans.from_spans(listed, [(5, 95)]))
     with pytest.raises(FramewattError, match="found no timeline"):
         read_spans(tmp_path / "spans.parquet")

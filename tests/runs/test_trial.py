@@ -19,7 +19,7 @@ class EndedError(BaseException):
 
 
 class Repeater:
-    def made(self, case: Case) -> Callable[[], object]:
+    def make_call(self, case: Case) -> Callable[[], object]:
         if case.name == "unknown":
             raise UnrepeatableError("its arguments are unknown")
 

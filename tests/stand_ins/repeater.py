@@ -20,7 +20,7 @@ class StandInRepeater:
         steps = [workload.run(batch) for batch in batches]
         return [Case("convolution", "[8]", {"seconds": LASTS_S}, (1,) * len(steps))]
 
-    def made(self, case: Case) -> Callable[[], object]:
+    def make_call(self, case: Case) -> Callable[[], object]:
         if case.arguments["seconds"] is None:
             raise UnrepeatableError("its argument is unknown")
         return lambda: time.sleep(case.arguments["seconds"])

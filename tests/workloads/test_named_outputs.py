@@ -23,7 +23,7 @@ SURE = np.array([[0.9, 0.5], [0.8, 0.0]], np.float32)
 
 
 def answers(data: Arrays, labels: Any, classes: str = "from_0") -> np.ndarray:
-    return named(data, classes=classes).of([BOXES, np.array(labels), SURE])
+    return named(data, classes=classes).answers_in([BOXES, np.array(labels), SURE])
 
 
 def named(data: Arrays, names: list[str] = NAMES, **said: Any) -> NamedOutputs:
@@ -46,16 +46,16 @@ def test_boxes_scores_and_labels_become_detections_and_a_score_of_0_is_none(labe
 def test_one_output_may_count_classes_in_its_own_way_too_and_keeps_its_padding() -> None:
     whole = np.concatenate([BOXES, SURE[..., None], np.array([[[3], [1]], [[2], [-1]]])], axis=2).astype(np.float32)
     whole[1, 1] = -1
-    found = named(DATA, ["found"], outputs={}, classes="from_1").of(whole)
+    found = named(DATA, ["found"], outputs={}, classes="from_1").answers_in(whole)
     assert found[..., 5].tolist() == [[2, 0], [1, -1]]
     assert whole[0, 0, 5] == 3
-    assert named(DATA, ["found"], outputs={}).of(whole) is whole
+    assert named(DATA, ["found"], outputs={}).answers_in(whole) is whole
 
 
 def test_of_several_outputs_the_named_one_has_the_scores_of_classes() -> None:
     vectors, logits = np.zeros((2, 9)), np.ones((2, 3))
     picked = named(SCORES, ["vectors", "logits"], outputs={"scores": "logits"})
-    assert picked.of([vectors, logits]) is logits
+    assert picked.answers_in([vectors, logits]) is logits
 
 
 @pytest.mark.parametrize(
@@ -100,6 +100,6 @@ def test_masks_have_no_several_outputs() -> None:
 
 def test_outputs_that_do_not_fit_together_are_one_line() -> None:
     with pytest.raises(FramewattError, match=r"boxes have shape \(2, 4\), scores \(2,\) and labels \(2,\)\. Use"):
-        named(DATA).of([BOXES[0], np.zeros(2), np.zeros(2)])
+        named(DATA).answers_in([BOXES[0], np.zeros(2), np.zeros(2)])
     with pytest.raises(FramewattError, match=r"labels: 2 is not an id of a category \(1, 13, 90\)"):
         answers(OF_COCO, [[1, 2], [90, 0]], "category_ids")

@@ -8,7 +8,7 @@ import pytest
 from framewatt.base.errors import FramewattError
 from framewatt.datasets.contract import Images, Samples
 from framewatt.tasks import task_of
-from framewatt.workloads.outputs import in_order, of_one
+from framewatt.workloads.outputs import in_order, single_output
 
 IMAGES = np.zeros((5, 3, 4, 4), np.float32)
 LABELLED = Images(IMAGES, np.arange(5), IMAGES, np.arange(5))
@@ -26,15 +26,15 @@ def of(rows: int) -> Any:
 
 
 def test_arrays_are_taken_out_of_whatever_holds_them() -> None:
-    found = of_one(of(2), UNJUDGED)
+    found = single_output(of(2), UNJUDGED)
     assert [one.shape for one in found] == [(2, 3, 4), (), (2, 3)]
-    assert of_one({"logits": IMAGES}, LABELLED) is IMAGES
-    assert of_one(IMAGES, LABELLED) is IMAGES
+    assert single_output({"logits": IMAGES}, LABELLED) is IMAGES
+    assert single_output(IMAGES, LABELLED) is IMAGES
 
 
 def test_of_several_outputs_none_is_taken_for_the_answers() -> None:
     with pytest.raises(FramewattError, match="model: it has 3 outputs, and classification needs one tensor of answers"):
-        of_one(of(2), LABELLED)
+        single_output(of(2), LABELLED)
 
 
 def test_numbers_of_outputs_without_rows_follow_each_other() -> None:

@@ -79,9 +79,11 @@ def describe_host(name: str, python: str) -> dict[str, Any]:
         name: the environment that it stands in for.
         python: path or name of the interpreter; empty is this process's own.
     """
-    found = shutil.which(python or sys.executable)
+    program = shutil.which(python or sys.executable)
     record: dict[str, Any] = {"name": name, "mode": "host", "lock_sha256": None}
-    return _described(record, Path(found)) if found else _failed(record, f"no interpreter {python!r} on this machine")
+    return (
+        _described(record, Path(program)) if program else _failed(record, f"no interpreter {python!r} on this machine")
+    )
 
 
 def packages_sha256(environment: Mapping[str, Any]) -> str | None:

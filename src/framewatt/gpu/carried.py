@@ -91,7 +91,7 @@ class Joined:
     Attributes:
         study: its name.
         runs: how many runs it has now.
-        source: the folder whose results it has.
+        source: the folder that its results come from.
     """
 
     study: str
@@ -137,7 +137,7 @@ def join(folders: Iterable[Path], results: Path, *, environments: bool) -> list[
         for name, (_, source) in chosen.items():
             if source != results / name:
                 shutil.copytree(source, results / name, dirs_exist_ok=True)
-            # The readings of a characterisation belong to its record, of which there may be one here.
+            # The readings of a characterisation belong to its record, and there may be one here.
             for _, other in by_study[name] if name != CHARACTERISATION else []:
                 _add_missing(other, results / name)
         for place, record in records.items():

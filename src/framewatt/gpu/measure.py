@@ -63,7 +63,7 @@ class Request:
     results: Path = Path("results")
 
     @classmethod
-    def of(cls, python: str, length: str, shared: bool, carried: Path) -> "Request":
+    def from_command_line(cls, python: str, length: str, shared: bool, carried: Path) -> "Request":
         """The request of a command line.
 
         Raises:

@@ -111,11 +111,11 @@ def longest_run_s(results: Path, study: str) -> float:
         study: its name.
     """
     of_any = (filter(None, map(_took_s, results.glob(f"{name}/measure/*/*/run.json"))) for name in (study, "*"))
-    return next((max(found) for runs in of_any if (found := list(runs))), FIRST_S) + _BETWEEN_S
+    return next((max(spans_s) for runs in of_any if (spans_s := list(runs))), FIRST_S) + _BETWEEN_S
 
 
 def _took_s(path: Path) -> float | None:
-    """Seconds of a run that went well: one that hung until its time limit says nothing of the next."""
+    """Seconds of a run that went well: one that hung until its time limit is no guide to the next."""
     try:
         record = read_json(path)
         start_s, end_s = span_s(record)

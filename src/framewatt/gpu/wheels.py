@@ -30,10 +30,10 @@ NEEDED = "NEEDED"
 
 ORCHESTRATOR = Path("envs/orchestrator") / LOCK
 _GLIBC = (5, 12, 17, 24, 26, 27, 28, 31, 34)
-"""Minor versions of glibc whose wheels a Linux of today runs."""
+"""Minor versions of glibc for which a Linux of today runs wheels."""
 
 _FIRST = tuple(Path("envs", name) for name in ("torch", "onnxruntime/cuda", "tensorflow/cuda"))
-"""Environments whose versions of a further package are taken before those of others."""
+"""Environments that give the version of a further package before all others."""
 
 _NOT_ON_A_NODE = ("uv", "snakemake-executor-plugin-slurm", "snakemake-executor-plugin-slurm-jobstep")
 """Packages of the workflow that do nothing where environments are not built."""
@@ -122,7 +122,9 @@ def download(wanted: Mapping[str, str], python: str, folder: Path) -> None:
             break
         match = re.search(r"No matching distribution found for ([A-Za-z0-9._-]+)==", done.stderr)
         if not match or _plain(match[1]) not in left:
-            raise FramewattError(f"wheels: pip download: {_last(done.stderr)}")
+            raise FramewattError(
+                f"wheels: pip download failed: {_last(done.stderr)}. See whether the package index can be reached."
+            )
         name = _plain(match[1])
         built[name] = left.pop(name)
     builder = _builder(folder.parent / "builder") if built else Path()
@@ -253,7 +255,9 @@ def _builder(folder: Path) -> Path:
             env={**os.environ, **UV_ENVIRONMENT},
         )
         if done.returncode:
-            raise FramewattError(f"wheels: uv {step[0]}: {_last(done.stderr)}")
+            raise FramewattError(
+                f"wheels: uv {step[0]} failed: {_last(done.stderr)}. See whether the package index can be reached."
+            )
     return folder / "bin" / "python"
 
 

@@ -24,7 +24,7 @@ from framewatt.package.crate import (
     zenodo_json,
 )
 from framewatt.package.private import secrets_in, versions_in
-from framewatt.prepare.stage import MADE_AGAIN
+from framewatt.prepare.stage import REPRODUCIBLE_FILES
 from framewatt.privacy.secrets import Secrets
 from framewatt.study.own_models import OwnModel
 from framewatt.study.study import Study
@@ -93,7 +93,7 @@ def description_of(settings: Mapping[str, Any], version: str) -> Description:
     )
 
 
-_LEFT_OUT = (*MADE_AGAIN, "profile.prof")
+_LEFT_OUT = (*REPRODUCIBLE_FILES, "profile.prof")
 """Large files that the workflow can make again from the package; their hashes are in the records."""
 
 _PROJECT = (

@@ -43,7 +43,7 @@ def stage_due(record: Path, sha256: str, start: Mapping[str, str | None]) -> str
     Args:
         record: the record of the step that makes them.
         sha256: the hash of its job, for the present study file.
-        start: SHA-256 of its present inputs, see stage.made_of; None for an input that is missing.
+        start: SHA-256 of its present inputs, see stage.input_hashes; None for an input that is missing.
     """
     content = content_of(record)
     if content is None:

@@ -22,19 +22,19 @@ from framewatt.tasks.boxes import BOX, MASK, MOST, paste_mask
 from framewatt.tasks.contract import Outputs, Task
 
 NAME = "examples.json"
-"""The file, beside the weights."""
+"""The file, next to the weights."""
 
 IMAGES = 2
 """Of the test set, the first ones."""
 
 CHANNELS = (1, 3)
-"""Of an image whose pixels may be kept."""
+"""Numbers of channels of images with pixels in the file."""
 
 _LONGEST_SIDE = 4096
 """Of images in pixels: a mask of more would fill the memory."""
 
 LARGEST = 512
-"""Longest side of an image, in pixels, whose pixels are kept: the file is to stay small."""
+"""Longest side, in pixels, of images with pixels in the file, which is to stay small."""
 
 NOT_PASSED_ON = "the data set is no synthetic one, and its licence may not allow to pass on its images"
 """Why there are no pixels of photographs."""
@@ -103,27 +103,27 @@ class Examples:
         )
 
 
-def read_examples(path: Path, told: Mapping[str, Any]) -> Examples:
+def read_examples(path: Path, recorded: Mapping[str, Any]) -> Examples:
     """Read the examples of some weights.
 
     Args:
         path: the file.
-        told: `examples` of the record of the weights.
+        recorded: `examples` of the record of the weights.
 
     Raises:
-        FramewattError: the file is missing, is another one than the record tells of, or holds no examples.
+        FramewattError: the file is missing, is not the file of the record, or holds no examples.
     """
     if not path.is_file():
         raise FramewattError(f"{path} is missing, and the record of the weights names it. Train the weights again.")
-    if sha256_of(path) != told["sha256"]:
+    if sha256_of(path) != recorded["sha256"]:
         raise FramewattError(
             f"{path} was changed after its record was written (checksum differs). Delete both and train the "
             "weights again."
         )
     try:
         found = _examples_in(parse_json(path.read_text(encoding="utf-8")))
-        if len(found.images) != told["images"]:
-            raise ValueError(f"{len(found.images)} images, the record tells of {told['images']}")
+        if len(found.images) != recorded["images"]:
+            raise ValueError(f"{len(found.images)} images, the record has {recorded['images']}")
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
         raise FramewattError(
             f"{path} does not hold examples as framewatt writes them: {error!s:.200}. Train the weights again."
@@ -142,7 +142,7 @@ def _examples_in(content: Mapping[str, Any]) -> Examples:
         raise ValueError("no size of two sides, or names of classes that are no texts")
     images = tuple(_example_in(image, (size[0], size[1])) for image in content["images"])
     if len(images) > IMAGES or any((image.pixels is None) != isinstance(reason, str) for image in images):
-        raise ValueError("too many images, or pixels beside a reason why there are none")
+        raise ValueError("too many images, or pixels and a reason why there are none")
     return Examples((size[0], size[1]), None if names is None else tuple(names), images, reason)
 
 
@@ -185,7 +185,7 @@ def _whole(value: Any, least: int, most: int = 2**31) -> int:
 
 
 def keep_examples(folder: Path, outputs: Outputs, task: Task, data: Arrays) -> dict[str, Any]:
-    """Write the examples beside the weights.
+    """Write the examples next to the weights.
 
     Args:
         folder: of the weights.
@@ -194,7 +194,7 @@ def keep_examples(folder: Path, outputs: Outputs, task: Task, data: Arrays) -> d
         data: the data set.
 
     Returns:
-        What the record of the weights says of them: `examples`, with their number and the file's SHA-256, or None, and
+        Their entries in the record of the weights: `examples`, with their number and the file's SHA-256, or None, and
         `examples_reason`, why there are none.
     """
     if (wrong := task.problem_of(outputs, data)) is not None:

@@ -42,19 +42,19 @@ BATCH = 8
 
 STEPS = 10
 TESTED = 4
-"""Batches of EVALUATED test samples whose outputs are compared, at most."""
+"""Largest number of batches of EVALUATED test samples for which outputs are compared."""
 
 SPREAD, OF_CONSTANT = 0.5, 0.05
 """Standard deviations of what is added to a weight: of its own one, and to weights that begin as a constant. A bias
-that begins beyond -1 and 1 says how rare an answer is, as that of a detector's classes: nothing would be found by it,
+that begins beyond -1 and 1 states how rare an answer is, as that of a detector's classes: nothing would be found by it,
 and so it is drawn around 0."""
 
 _GIVEN = "weight/"
 
 GRADIENTS, FEW = 5, 2
-"""Batches whose gradients are compared, and the images of one by models that amplify rounding.
+"""Batches for which gradients are compared, and the images of one by models that amplify rounding.
 
-A number that is 0 but for rounding passes a ReLU in one framework and not in the other; the fewer images, the fewer
+A number that is 0 except for rounding passes a ReLU in one framework and not in the other; the fewer images, the fewer
 such numbers, and a batch without one shows what the two have in common. Of RetinaNet's gradients by 8 images, those of
 PyTorch in fp32 are 2.5e-3 from its own in fp64 at one such place, those of TensorFlow 4.7e-2 at another; by 2 images
 the two are within 4e-6 of each other. Of a small ResNet's, five of seven batches of 8 are apart by 8e-3 to 0.2, and
@@ -67,8 +67,8 @@ NUDGE, NUDGES = 1e-7, 2
 GENTLE = 1e-5
 """Learning rate of the steps of detectors and of models that normalise batches.
 
-They amplify rounding. A small ResNet in PyTorch, beside itself with weights 1e-7 apart, has losses 1 to 5 % apart after
-ten steps at 1e-3, and 2e-5 at this rate. The losses of two equal small Mask R-CNNs fall from 10 to 2 at 1e-3, and are
+They amplify rounding. Two small ResNets in PyTorch with weights 1e-7 apart have losses 1 to 5 % apart after ten
+steps at 1e-3, and 2e-5 at this rate. The losses of two equal small Mask R-CNNs fall from 10 to 2 at 1e-3, and are
 2.7e-3 apart, since rounding comes to decide on a proposal more or less.
 """
 
@@ -96,15 +96,17 @@ def main(job_path: str) -> None:
     reference = Path(job["reference"])
     with np.load(reference / CARRIED, allow_pickle=False) as content:
         theirs = dict(content)
-    told = read_json(reference / RECORD)
+    about_theirs = read_json(reference / RECORD)
     weights = {name.removeprefix(_GIVEN): theirs.pop(name) for name in list(theirs) if name.startswith(_GIVEN)}
     try:
         found, about = computed(job["engine"], spec, data, weights)
     except _NotCarriedError as error:
-        write_json(folder / RECORD, {**error.about, "reference": told, "not_carried": str(error), "verdict": None})
+        write_json(
+            folder / RECORD, {**error.about, "reference": about_theirs, "not_carried": str(error), "verdict": None}
+        )
         return
     # Why there were no steps is known here better than where arrays are compared.
-    sheet = {**compare(task_of(data.task), found, theirs), **about, "reference": told, "not_carried": None}
+    sheet = {**compare(task_of(data.task), found, theirs), **about, "reference": about_theirs, "not_carried": None}
     write_json(folder / RECORD, sheet | verdict_of(sheet))
 
 
@@ -155,7 +157,7 @@ def computed(
         _NotCarriedError: the weights do not fit.
     """
     plain = replace(spec, training=GRADIENT_STEP, options={})
-    training, places, rates = begun(engine, plain, data)
+    training, places, rates = set_up_training(engine, plain, data)
     facts = training.facts()
     about: dict[str, Any] = {"framework": engine, "tensors": len(places), "dropout": rates}
     about["amplifies"] = amplifies(data, places)
@@ -183,7 +185,7 @@ def computed(
     found |= gradients(engine, plain, data, weights)
     spec = gentle(spec, data, places)
     about["learning_rate"] = spec.training["learning_rate"]
-    training, places, _ = begun(engine, spec, data)
+    training, places, _ = set_up_training(engine, spec, data)
     places = matched(places, weights)
     put(places, weights)
     found["losses"] = np.array([training.loss_of(training.run(batch)) for batch in first(training, STEPS)])
@@ -233,10 +235,10 @@ def gradients(engine: str, spec: Spec, data: Arrays, weights: Mapping[str, Value
         data: the data set.
         weights: by the reference's names.
     """
-    training, places, _ = begun(engine, spec, data)
+    training, places, _ = set_up_training(engine, spec, data)
     if amplifies(data, places):
         training.close()
-        training, places, _ = begun(engine, replace(spec, batch_size=FEW), data)
+        training, places, _ = set_up_training(engine, replace(spec, batch_size=FEW), data)
     places = matched(places, weights)
     found: dict[str, list[Values]] = {name: [] for name, place in places.items() if place.trained}
     for batch in first(training, GRADIENTS):
@@ -281,7 +283,7 @@ def first(training: Training, count: int) -> Iterator[Any]:
 
 
 def nudged(weights: Mapping[str, Values], seed: Sequence[int]) -> dict[str, Values]:
-    """The same weights but for rounding: each times a number NUDGE from 1."""
+    """Return weights that differ by rounding: each is multiplied with a number NUDGE from 1."""
     draw = np.random.default_rng(list(seed))
     return {name: (v * (1 + draw.normal(0, NUDGE, v.shape))).astype(v.dtype) for name, v in weights.items()}
 
@@ -293,7 +295,7 @@ def no_steps(data: Arrays) -> str | None:
     return None if len(data.x_train) else "the data set has no training samples"
 
 
-def begun(engine: str, spec: Spec, data: Arrays) -> tuple[Training, dict[str, Place], list[float]]:
+def set_up_training(engine: str, spec: Spec, data: Arrays) -> tuple[Training, dict[str, Place], list[float]]:
     """A training that leaves nothing out, the places of its model's weights, and the dropout that it would have."""
     training = make_training(engine, spec, data)
     training.setup()

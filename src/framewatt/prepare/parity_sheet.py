@@ -24,14 +24,14 @@ QUALITY = 1e-3
 
 SMALL_GRADIENT = 1e-4
 """Gradients are compared relative to the largest of their tensor or, where that is more, to this share of the largest
-of all: some are 0 but for rounding, as those of the bias of attention's keys."""
+of all: some are 0 except for rounding, as those of the bias of attention's keys."""
 
 OWN = 3.0
 """Of models that amplify rounding: how many times as far as the reference is from itself, with weights that are apart
 by rounding, two frameworks may be apart by rounding too. They round everywhere, and not in the weights alone."""
 
 SAME, DIFFERENT, ROUNDING = "same", "different", "not told from rounding"
-"""Verdicts; models whose weights cannot be carried over have none, nor have those that find nothing to compare."""
+"""Verdicts. Models have none if their weights cannot be carried over, or if they detect nothing to compare."""
 
 _OUTPUTS = ("outputs_difference", "after_difference")
 _OF_STEPS = (
@@ -55,16 +55,16 @@ def compare(task: Task, ours: Mapping[str, Values], theirs: Mapping[str, Values]
 
     Returns:
         `outputs_difference` and `after_difference`, relative to the reference's largest, or None with
-        `outputs_reason`; `equal_answers_share` (None but for answers of a search); `first_loss_difference`,
+        `outputs_reason`; `equal_answers_share` (None except for answers of a search); `first_loss_difference`,
         `losses_difference`, relative; `gradients_difference`, the largest of all tensors, of each the median over
         batches, relative, `gradients_where`, its name, and `gradients_largest`, of any tensor and batch; `moved`, by
         how much the steps changed the reference's outputs, relative; `statistics_difference` and `statistics_where`,
         of statistics of batches, relative to the largest of each (None where there are none); `steps_reason`, why
         there were no steps.
     """
-    found = _of_outputs(task, ours, theirs)
+    found = _compare_outputs(task, ours, theirs)
     if "losses" in theirs:
-        found |= {"steps_reason": None, **_of_steps(ours, theirs)}
+        found |= {"steps_reason": None, **_compare_steps(ours, theirs)}
     else:
         found |= {"steps_reason": "there are no steps", **dict.fromkeys(_OF_STEPS)}
     return {name: _known(value) for name, value in found.items()}
@@ -74,7 +74,7 @@ def verdict_of(sheet: Mapping[str, Any]) -> dict[str, Any]:
     """`beyond`, what of a comparison is beyond its tolerance, in words, and the `verdict` that follows from it.
 
     What is beyond, and yet no more than OWN times what the reference is from itself by rounding, is in `rounding`: it
-    says neither that the models are the same nor that they are not.
+    shows neither that the models are the same nor that they are not.
 
     Args:
         sheet: what `compare` gives, with `dropout`, the model's rates, `quality`, and `reference`, the other's facts,
@@ -107,15 +107,15 @@ def _by_rounding(name: str, sheet: Mapping[str, Any], own: Mapping[str, Any]) ->
 def furthest(found: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
     """Of several comparisons, how far they are apart at most, by the names of `compare`; None where one is unknown."""
     names = [name for name in found[0] if name.endswith("_difference")]
-    worst = {name: _of_all([one[name] for one in found], max) for name in names}
-    return worst | {"equal_answers_share": _of_all([one["equal_answers_share"] for one in found], min)}
+    worst = {name: _combine([one[name] for one in found], max) for name in names}
+    return worst | {"equal_answers_share": _combine([one["equal_answers_share"] for one in found], min)}
 
 
-def _of_all(values: Sequence[Any], which: Callable[[Sequence[Any]], Any]) -> Any:
+def _combine(values: Sequence[Any], which: Callable[[Sequence[Any]], Any]) -> Any:
     return None if None in values else which(values)
 
 
-def _of_outputs(task: Task, ours: Mapping[str, Values], theirs: Mapping[str, Values]) -> dict[str, Any]:
+def _compare_outputs(task: Task, ours: Mapping[str, Values], theirs: Mapping[str, Values]) -> dict[str, Any]:
     """How far outputs are apart, before and after the steps."""
     none = dict.fromkeys((*_OUTPUTS, "moved", "equal_answers_share", "outputs_reason"))
     if (share := task.same_share(ours["before"], theirs["before"])) is not None:
@@ -132,14 +132,14 @@ def _of_outputs(task: Task, ours: Mapping[str, Values], theirs: Mapping[str, Val
     }
 
 
-def _of_steps(ours: Mapping[str, Values], theirs: Mapping[str, Values]) -> dict[str, Any]:
+def _compare_steps(ours: Mapping[str, Values], theirs: Mapping[str, Values]) -> dict[str, Any]:
     """How far losses and gradients are apart."""
     losses, wanted = ours["losses"].astype(float), theirs["losses"].astype(float)
     each = np.abs(losses - wanted) / np.abs(wanted)
     # A cluster of words that a vocabulary is too small for has none.
     names = [name for name in theirs if name.startswith("gradient/") and theirs[name].size]
     largest = np.max([_largest(theirs[name]) for name in names], axis=0)
-    apart = {name: _of_gradients(ours[name], theirs[name], largest) for name in names}
+    apart = {name: _compare_gradients(ours[name], theirs[name], largest) for name in names}
     # What is wrong in a model is so in every batch; a number that passes a ReLU by rounding is in few.
     gradients = {name: float(np.median(each)) for name, each in apart.items()}
     where = max(gradients, key=lambda name: _worst(gradients[name]))
@@ -149,11 +149,11 @@ def _of_steps(ours: Mapping[str, Values], theirs: Mapping[str, Values]) -> dict[
         "gradients_difference": gradients[where],
         "gradients_where": where.partition("/")[2],
         "gradients_largest": float(np.max(list(apart.values()))),
-        **_of_statistics(ours, theirs),
+        **_compare_statistics(ours, theirs),
     }
 
 
-def _of_statistics(ours: Mapping[str, Values], theirs: Mapping[str, Values]) -> dict[str, Any]:
+def _compare_statistics(ours: Mapping[str, Values], theirs: Mapping[str, Values]) -> dict[str, Any]:
     """How far statistics of batches are apart: where maps are large, outputs hardly show how they are kept."""
     apart = {name: relative(ours[name], theirs[name]) for name in theirs if name.startswith("statistic/")}
     if not apart:
@@ -173,7 +173,7 @@ def relative(ours: Values, theirs: Values) -> float:
     return float(difference / largest) if largest > 0 else float(difference)
 
 
-def _of_gradients(ours: Values, theirs: Values, largest: Values) -> Values:
+def _compare_gradients(ours: Values, theirs: Values, largest: Values) -> Values:
     """Of a tensor's gradients, (batches, …), the largest difference of each batch, relative.
 
     Args:
@@ -198,7 +198,7 @@ def _worst(value: float) -> float:
 
 
 def _beyond(found: Mapping[str, Any]) -> list[str]:
-    """Which numbers are beyond; so is None, but for what cannot be compared: outputs of a search, steps if none are."""
+    """Return which numbers are beyond; None is, too, except where there are outputs of a search, or no steps."""
     limits = {
         "outputs_difference": OUTPUTS,
         "first_loss_difference": FIRST_LOSS,
@@ -226,7 +226,7 @@ def _beyond(found: Mapping[str, Any]) -> list[str]:
 def _unlike(sheet: Mapping[str, Any]) -> bool:
     """Whether a share among the metrics of both is further apart than QUALITY; not where either is unknown."""
     both = [sheet.get("quality") or {}, sheet["reference"].get("quality") or {}]
-    pairs = ((told, both[1].get(name, {})) for name, told in both[0].items() if told["unit"] == "")
+    pairs = ((metric, both[1].get(name, {})) for name, metric in both[0].items() if metric["unit"] == "")
     values = ((one["value"], other.get("value")) for one, other in pairs)
     return any(None not in pair and abs(pair[0] - pair[1]) > QUALITY for pair in values)
 

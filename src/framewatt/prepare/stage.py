@@ -15,7 +15,7 @@ from framewatt.host.memory import heap_settings
 from framewatt.host.supervision import supervise, thread_settings
 from framewatt.privacy.secrets import Secrets
 
-MADE_AGAIN = (
+REPRODUCIBLE_FILES = (
     "weights.pt",
     "weights.weights.h5",
     "weights.params",
@@ -37,7 +37,7 @@ def is_without_file(record: Path) -> bool:
         made = read_json(record)["status"] == "ok"
     except (OSError, ValueError, KeyError, TypeError):
         return False
-    return made and not any((record.parent / name).is_file() for name in MADE_AGAIN)
+    return made and not any((record.parent / name).is_file() for name in REPRODUCIBLE_FILES)
 
 
 def attempt_of(record: Path, job_sha256: str | None = None) -> int:
@@ -67,7 +67,7 @@ def worth_repeating(content: Mapping[str, Any]) -> bool:
     return bool(failed or invalid)
 
 
-def made_of(job: Mapping[str, Any]) -> dict[str, str | None]:
+def input_hashes(job: Mapping[str, Any]) -> dict[str, str | None]:
     """SHA-256 of a step's inputs on disk: its data, and the weights or the model, where there are any.
 
     Args:
@@ -118,10 +118,10 @@ def run_stage(
             environment={**thread_settings(job["threads"]), **heap_settings(job)},
         ).reason
 
-    return kept(supervised, job, environment, folder, record_name, repeat_failures=repeat_failures)
+    return store_result(supervised, job, environment, folder, record_name, repeat_failures=repeat_failures)
 
 
-def kept(
+def store_result(
     make: Callable[[Path], str | None],
     job: Mapping[str, Any],
     environment: Mapping[str, Any],
@@ -165,7 +165,7 @@ def kept(
             made.mkdir()
             record = {"status": "failed", "reason": reason, "repeat": repeat}
         made_by = {name: job[name] for name in ("attempt", "job_sha256")}
-        record = {**record, **made_by, "made_of": made_of(job), "environment": environment["name"]}
+        record = {**record, **made_by, "made_of": input_hashes(job), "environment": environment["name"]}
         record = Secrets.from_this_machine().redact_reasons(record)
         write_json(made / record_name, record)
         if folder.exists():

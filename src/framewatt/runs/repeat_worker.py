@@ -85,7 +85,7 @@ def try_each(job_path: str) -> None:
         for place in job["left"]:
             tell(place, BEGUN)
             try:
-                repeater.made(Case.of(job["cases"][place]))()
+                repeater.make_call(Case.from_dict(job["cases"][place]))()
                 repeater.synchronize()
             except UnrepeatableError as error:
                 tell(place, f"{CANNOT}{error}")
@@ -134,14 +134,14 @@ def repeat(job_path: str) -> None:
     """Make the loops of `job["cases"]`, each of `job["loop_s"]` seconds; write their calls to `job["result"]`."""
     job = read_json(Path(job_path))
     repeater = make_repeater(job["engine"], spec_of(job), Path(job["captured"]))
-    cases = [Case.of(case) for case in job["cases"]]
+    cases = [Case.from_dict(case) for case in job["cases"]]
     calls: list[list[int]] = [[] for _ in cases]
     waited: list[list[float]] = [[] for _ in cases]
     with Path(job["events"]).open("a", encoding="utf-8") as file:
         events = Events(file)
         for turn in range(ROUNDS):
             for place in _order(len(cases), turn):
-                made = repeater.made(cases[place])
+                made = repeater.make_call(cases[place])
                 chunk = _warmed(made, repeater)
                 count, waited_s = _loop(made, repeater, chunk, job["loop_s"], events, window_of(place, turn))
                 calls[place].append(count)

@@ -19,7 +19,7 @@ from framewatt.energy.windows import SHORTEST_WINDOW_PERIODS
 from framewatt.host.lock import MachineLock
 from framewatt.meters.contract import Channel
 from framewatt.meters.trace_file import write_trace
-from framewatt.prepare.stage import kept
+from framewatt.prepare.stage import store_result
 from framewatt.runs.repeat_worker import BEGUN, CAPTURE, REPEAT, ROUNDS, TRY, reasons_of, window_of
 from framewatt.runs.work import EVENTS, RESULT, events_of, work
 from framewatt.sampling.client import Sampler
@@ -76,7 +76,7 @@ def record_repeated(
             found, reason = _captured(with_folder, environment, log, lock)
             if reason:
                 return reason
-            cases = [Case.of(case) for case in found["cases"]]
+            cases = [Case.from_dict(case) for case in found["cases"]]
             try:
                 chosen = [] if found["cannot"] else choose(cases)
             except FramewattError as error:
@@ -99,7 +99,7 @@ def record_repeated(
         write_json(made / RECORD, {**about, **found, "called": names, "sampler": summary})
         return None
 
-    return kept(make, job, environment, folder, RECORD, repeat_failures=True)
+    return store_result(make, job, environment, folder, RECORD, repeat_failures=True)
 
 
 def read_repeated(path: Path) -> dict[str, Any]:

@@ -104,7 +104,7 @@ class Recording:
 
     def _stop(self) -> None:
         assert self._profiler is not None
-        self.spans = Spans.of(self._profiler.stop(), self._steps_ns)
+        self.spans = Spans.from_spans(self._profiler.stop(), self._steps_ns)
 
 
 class _RecordedEvents(Events):

@@ -22,7 +22,7 @@ from framewatt.characterisation.measured import in_force
 from framewatt.energy.accounting import spans_of, windows_of
 from framewatt.host.lock import MachineLock
 from framewatt.meters.trace_file import write_trace
-from framewatt.prepare.stage import kept
+from framewatt.prepare.stage import store_result
 from framewatt.runs.profiling import PLAIN, PROFILED, order_of
 from framewatt.runs.work import EVENTS, RESULT, events_of, work
 from framewatt.sampling.client import Sampler
@@ -172,7 +172,7 @@ def record_timeline(
         write_json(made / RECORD, {**told, "passes": passes})
         return None
 
-    return kept(make, job, environment, folder, RECORD, repeat_failures=True)
+    return store_result(make, job, environment, folder, RECORD, repeat_failures=True)
 
 
 def _one_pass(

@@ -36,7 +36,7 @@ BODY = ("config.json", "model.safetensors")
 """Files of published weights without a head, as on model hubs: the model's configuration, and its weights."""
 
 BETAS = (0.9, 0.999)
-"""Adam's, as in its paper (Kingma and Ba, 2015), and LAMB's, where the study says nothing else."""
+"""Adam's, as in its paper (Kingma and Ba, 2015), and LAMB's, where the study has no `betas`."""
 
 EPSILON = 1e-8
 """Adam's, as in its paper, in every framework; the frameworks' own differ."""
@@ -55,7 +55,7 @@ class Facts:
     """What a model is built for.
 
     Attributes:
-        task: what is asked of it, a name of framewatt.tasks.
+        task: its task, a name of framewatt.tasks.
         classes: number of classes of a sample, or of a token; 0 where there are no labels.
         input_shape: shape of one sample of the first input, in the framework's layout.
         categories: where samples are ids, how many there are of each, see Arrays.
@@ -114,7 +114,7 @@ class Workload(ABC):
     Attributes:
         spec: how it is to be run.
         data: the data set.
-        task: what is asked of the model.
+        task: the task of the model.
         split: the split that it goes through.
     """
 
@@ -158,7 +158,7 @@ class Workload(ABC):
 
     @abstractmethod
     def batches(self, epoch: int = 0) -> Iterator[Any]:
-        """Batches of one pass over the data, on the device; each is made when it is asked for.
+        """Batches of one pass over the data, on the device; each is made when it is requested.
 
         Args:
             epoch: from 1, in training.

@@ -29,14 +29,14 @@ RATIOS = (0.5, 1.0, 2.0)
 
 
 def check_learns(model: Any, data: Arrays) -> None:
-    """Check that a model can learn from what is to be found on images.
+    """Check that a model can learn from what is to be boxes on images.
 
     Args:
         model: of any framework.
         data: the data set.
 
     Raises:
-        FramewattError: objects are to be found, and the model works out no loss of them.
+        FramewattError: objects are to be boxes, and the model works out no loss of them.
     """
     if isinstance(data.y_train, Objects) and not hasattr(model, "objective"):
         raise FramewattError(
@@ -53,12 +53,12 @@ def anchors_of(
     A map's places are as many whole pixels apart as fit into the image; torchvision's way.
 
     Args:
-        sides: of each map, sides of its anchors in pixels; each stands in all RATIOS.
+        sides: of each map, sides of its anchors in pixels; each has all RATIOS.
         maps: rows and columns of each.
         height: of the images.
         width: of the images.
     """
-    found = []
+    boxes = []
     for of_map, (rows, columns) in zip(sides, maps, strict=True):
         roots = np.sqrt(np.array(RATIOS, np.float32))
         tall = (roots[:, None] * np.array(of_map, np.float32)[None]).ravel()
@@ -68,8 +68,8 @@ def anchors_of(
             np.arange(rows) * (height // rows), np.arange(columns) * (width // columns), indexing="ij"
         )
         places = np.stack([right.ravel(), down.ravel()] * 2, axis=1).astype(np.float32)
-        found.append((places[:, None] + base[None]).reshape(-1, 4).astype(np.float32))
-    return found
+        boxes.append((places[:, None] + base[None]).reshape(-1, 4).astype(np.float32))
+    return boxes
 
 
 def pyramid_sizes(height: int, width: int, first: int, count: int) -> list[tuple[int, int]]:
@@ -81,10 +81,10 @@ def pyramid_sizes(height: int, width: int, first: int, count: int) -> list[tuple
         first: level of the first map; each level halves both, rounding up.
         count: of maps.
     """
-    found = [(height, width)]
+    sizes = [(height, width)]
     for _ in range(first + count - 1):
-        found.append((-(-found[-1][0] // 2), -(-found[-1][1] // 2)))
-    return found[first:]
+        sizes.append((-(-sizes[-1][0] // 2), -(-sizes[-1][1] // 2)))
+    return sizes[first:]
 
 
 def check_sides(what: str, shape: tuple[int, ...]) -> None:

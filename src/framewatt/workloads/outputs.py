@@ -18,7 +18,7 @@ NUMBERS = "biufc"
 """Kinds of arrays that hold numbers."""
 
 
-def of_one(returned: Any, data: Arrays) -> Any:
+def single_output(returned: Any, data: Arrays) -> Any:
     """What a model returned, on the host: one array, or where nothing is judged all arrays of whatever it is.
 
     Args:
@@ -30,13 +30,13 @@ def of_one(returned: Any, data: Arrays) -> Any:
     """
     if isinstance(returned, np.ndarray):
         return returned
-    found = tuple(_arrays(returned))
-    if len(found) == 1:
-        return found[0]
+    arrays = tuple(_arrays(returned))
+    if len(arrays) == 1:
+        return arrays[0]
     if data.unlabelled is not None:
-        return found
+        return arrays
     raise FramewattError(
-        f"model: it has {len(found)} outputs, and {task_of(data.task).name} needs one tensor of answers. Name the "
+        f"model: it has {len(arrays)} outputs, and {task_of(data.task).name} needs one tensor of answers. Name the "
         "outputs of an ONNX file in models.<name>.outputs, or set metric: none."
     )
 
@@ -49,7 +49,7 @@ def in_order(task: Task, data: Arrays, outputs: Iterable[Any], steps: Iterable[S
     Args:
         task: of the data set.
         data: the data set.
-        outputs: of each step, see `of_one`.
+        outputs: of each step, see `single_output`.
         steps: of the pass.
     """
     parts, taken = list(outputs), list(steps)

@@ -118,8 +118,8 @@ class Spans:
         return on_gpu
 
     @classmethod
-    def of(cls, spans: Iterable[Span], steps_ns: Iterable[tuple[int, int]]) -> "Spans":
-        """Spans of a profiler, with the times of the steps."""
+    def from_spans(cls, spans: Iterable[Span], steps_ns: Iterable[tuple[int, int]]) -> "Spans":
+        """Return the spans of a profiler as arrays, with the times of the steps."""
         listed = list(spans)
         places: dict[str, int] = {}
         threads: dict[int, int] = {}

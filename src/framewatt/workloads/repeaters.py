@@ -44,9 +44,9 @@ class Case:
         return asdict(self)
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> "Case":
+    def from_dict(cls, content: Mapping[str, Any]) -> "Case":
         """From `to_dict`."""
-        return cls(**{**told, "calls": tuple(told["calls"])})
+        return cls(**{**content, "calls": tuple(content["calls"])})
 
 
 class Repeater(Protocol):
@@ -62,7 +62,7 @@ class Repeater(Protocol):
             UnrepeatableError: it cannot be seen.
         """
 
-    def made(self, case: Case) -> Callable[[], object]:
+    def make_call(self, case: Case) -> Callable[[], object]:
         """A call of an operator, with its arguments ready; it may return before it is done.
 
         Raises:

@@ -26,9 +26,9 @@ def rates(training: Mapping[str, Any], steps: int) -> NDArray[np.float64]:
       Hutter, ICLR 2017.
     - `halvings` counts from 1. Step i up to W has r 0.01^(1 - i/W), then r. From R = floor(N `from_share`) on it is
       r/2, halved again every floor((N - R)/`halvings`) steps, `halvings` times in all. Source: NVIDIA's GNMT for
-      PyTorch (DeepLearningExamples, seq2seq/train/lr_scheduler.py), whose trainer moves on before the first step.
+      PyTorch (DeepLearningExamples, seq2seq/train/lr_scheduler.py); its trainer moves on before the first step.
 
-    A framework looks its rate up by the number of steps that it was asked for, those that loss scaling skipped among
+    A framework looks its rate up by the number of steps that were requested, those that loss scaling skipped among
     them, so that the schedule ends with the training.
 
     Args:
@@ -74,7 +74,7 @@ def _halvings(rate: float, warm_up: int, start: int, halvings: int, steps: int) 
 
 
 def schedule_summary(kind: str | None, table: Sequence[float]) -> dict[str, Any] | None:
-    """A schedule as a run's record tells it, from the rates that a framework holds; None where there is none."""
+    """Return a schedule for a run's record, from the rates that a framework stores; None where there is none."""
     if not len(table):
         return None
     return {"kind": kind, "steps": len(table), "first_rate": float(table[0]), "last_rate": float(table[-1])}

@@ -14,7 +14,7 @@ class Following(tuple[Any, ...]):
 
 
 def linked(inputs: Iterable[Any], step: Step) -> tuple[Any, ...]:
-    """Inputs of a batch, as its step says: with the state of the one before it, or with a fresh one."""
+    """Return the inputs of a batch, marked to go on with the state of the batch before it where its step does."""
     return Following(inputs) if step.carries_state else tuple(inputs)
 
 
@@ -29,7 +29,7 @@ class Carried:
     """
 
     def __init__(self, fresh: State) -> None:
-        self._fresh = self._held = fresh
+        self._fresh = self._stored = fresh
 
     def through(self, call: Callable[..., Any], inputs: tuple[Any, ...]) -> Any:
         """The outputs of a call; the state that it returns behind them is kept.
@@ -40,10 +40,10 @@ class Carried:
         """
         if not self._fresh:
             return call(*inputs)
-        state = self._held if isinstance(inputs, Following) else self._fresh
+        state = self._stored if isinstance(inputs, Following) else self._fresh
         rows = len(inputs[0])
-        outputs, *held = call(*inputs, *(part[:rows] for part in state))
-        self._held = tuple(held)
+        outputs, *state_after = call(*inputs, *(part[:rows] for part in state))
+        self._stored = tuple(state_after)
         return outputs
 
 

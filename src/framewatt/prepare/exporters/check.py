@@ -35,7 +35,7 @@ def check(spec: Spec, data: Arrays, tolerance: float | None) -> dict[str, Any]:
 
     Args:
         spec: with `artefact`, the exporter's folder.
-        data: the arrays whose test set is scored.
+        data: the arrays; their test set is scored.
         tolerance: largest absolute difference at which scores count as equal, relative to the largest score if all are
             below 1; None where they need not be equal, as for a quantised model.
 
@@ -90,12 +90,12 @@ def _against_source(outputs: Outputs, path: Path, data: Arrays, tolerance: float
         return {**none, "status": "invalid", "reason": reason}
     found = none | {"source_quality": quality_of(task.judge(reference, data))}
     if share is not None:
-        return found | _of_answers(share, tolerance)
-    return found | _of_scores(task, outputs, reference, data, tolerance)
+        return found | _compare_answers(share, tolerance)
+    return found | _compare_scores(task, outputs, reference, data, tolerance)
 
 
-def _of_answers(share: float, tolerance: float | None) -> dict[str, Any]:
-    """Of a search: two answers that are nearly alike may change places, so that no difference tells anything."""
+def _compare_answers(share: float, tolerance: float | None) -> dict[str, Any]:
+    """Of a search: two answers that are nearly alike may change places, so that a difference has no meaning."""
     if np.isnan(share):
         return {"status": "deviates", "reason": NOTHING}
     found = {"equal_answers_share": share}
@@ -104,7 +104,7 @@ def _of_answers(share: float, tolerance: float | None) -> dict[str, Any]:
     return {**found, "status": "deviates", "reason": f"{share:.1%} of answers are the same, below {ANSWERS:.0%}"}
 
 
-def _of_scores(
+def _compare_scores(
     task: Task, outputs: Outputs, reference: Outputs, data: Arrays, tolerance: float | None
 ) -> dict[str, Any]:
     """By the largest difference, as far as a task's outputs are scores."""
@@ -166,14 +166,14 @@ def count_flops(path: Path, sample: Mapping[str, Any]) -> int:
     """Operations of the products in a forward pass: two for each multiplication with its addition.
 
     Convolutions and matrix products are counted; operations between them (normalisation, activations) are not, as
-    usual. Shapes come from a run, since some graphs do not contain them.
+    is customary. Shapes come from a run, since some graphs do not contain them.
 
     Args:
         path: the ONNX file.
         sample: an array for each input by name, one sample in each.
 
     Raises:
-        ValueError: the graph has recurrent layers, whose products are in none of its other nodes.
+        ValueError: the graph has recurrent layers; their products are in no other node.
     """
     model = onnx.load(path)
     if recurrent := {node.op_type for node in model.graph.node if node.op_type.endswith(_RECURRENT)}:

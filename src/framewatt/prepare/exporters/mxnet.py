@@ -18,7 +18,7 @@ _OPSET = 13
 
 
 def write_onnx(workload: Inference, path: Path) -> Mapping[str, Any]:
-    """Write the model from its symbol, whose inputs have the data set's names."""
+    """Write the model from its symbol; inputs have the data set's names."""
     model: Any = workload.model  # type: ignore[attr-defined]  # every Gluon workload has one
     inputs = workload.data.inputs_test
     symbol = model(*(mx.sym.var(name) for name in inputs))

@@ -25,7 +25,7 @@ from framewatt.prepare.exporters.contract import export
 def write_onnx(workload: Any, path: Path) -> Mapping[str, Any]:
     """Write the model through Keras' own export, which calls tf2onnx."""
     with _weights_copied_once():
-        # Layers of a detector are told no shapes when it is built.
+        # Layers of a detector know no shapes when it is built.
         signature = [workload.images] if hasattr(workload.model, "objective") else None
         workload.model.export(str(path), format="onnx", verbose=False, input_signature=signature)
     return {"exporter": f"keras.Model.export, keras {version('keras')}, tf2onnx {version('tf2onnx')}"}
@@ -98,7 +98,7 @@ _MANY = np.array([2**31 - 1], np.int64)
 class CombinedNonMaxSuppression:
     """From boxes (n, boxes, classes or 1, 4) and scores: boxes, scores and classes of the best, and how many there are.
 
-    Boxes are not clipped, and there are as many rows as asked for, in all.
+    Boxes are not clipped, and there are as many rows as requested, in all.
     """
 
     @classmethod
@@ -137,7 +137,7 @@ class CombinedNonMaxSuppression:
         kept = made("ScatterND", made("Mul", each, constant_of(np.zeros(1, np.float32))), numbers, ones)
         images = made("Slice", made("Shape", tops), constant(0), constant(1))
         left = made("Reshape", made("Mul", each, kept), made("Concat", images, constant(-1), axis=0))
-        # There may be fewer boxes than rows are asked for.
+        # There may be fewer boxes than requested rows.
         size = made("Slice", made("Shape", left), constant(1), constant(2))
         wanted = made("Min", size, constant(int(most)))
         best, places = made("TopK", left, wanted, outputs=2, axis=1)

@@ -3,7 +3,7 @@
 Source: Y. Wu et al., Google's Neural Machine Translation System, 2016 (arXiv 1609.08144), section 7 for the search; T.
 Salimans and D. Kingma, Weight Normalization, NeurIPS 2016, and D. Bahdanau et al., ICLR 2015, for the attention; C.
 Szegedy et al., Rethinking the Inception Architecture, CVPR 2016, for label smoothing. v2 is that of NVIDIA
-DeepLearningExamples: attention is asked by the first decoder layer and given to all others.
+DeepLearningExamples: the first decoder layer queries the attention, and all others get its result.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from framewatt.datasets.contract import TOKENS
 from framewatt.workloads.families.contract import Family, Size
 
 SPREAD = 0.1
-"""All first weights are uniform between this and its negative, but for those of attention's normalisation."""
+"""All first weights are uniform between this and its negative, except those of attention's normalisation."""
 
 SMOOTHING = 0.1
 """Share of a label that is spread evenly over the vocabulary in the loss."""
@@ -36,11 +36,11 @@ class Dimensions:
 
     Attributes:
         hidden: width of every LSTM, of each direction of the first, and of the words' vectors.
-        layers: of the encoder, the first of which goes both ways, and as many of the decoder; 2 or more.
+        layers: of the encoder, with a first one that goes both ways, and as many of the decoder; 2 or more.
         dropout: share of an LSTM's inputs left out in training.
         from_encoder: whether the decoder's layers begin with the last states of the encoder's, the first with that of
             the backward direction; else with zeros.
-        beam: hypotheses of a sentence that the search keeps, unless it is told otherwise.
+        beam: hypotheses of a sentence that the search stores by default.
         longest: a translation has at most the first times the tokens of its source (with its end) and the second more.
     """
 
@@ -67,7 +67,7 @@ class Dimensions:
 
         Args:
             vocabulary: entries.
-            biases: of a gate; 2 as PyTorch has them, whose second is 0 here and is not trained.
+            biases: of a gate; 2 as PyTorch has them; the second is 0 here and is not trained.
         """
         words = vocabulary * self.hidden
         attention = 2 * self.hidden**2 + 2 * self.hidden + 1
@@ -78,7 +78,7 @@ class Dimensions:
         return vocabulary * self.hidden + self._lstms("encoder.", 1)
 
     def _lstms(self, of: str, biases: int) -> int:
-        """Weights of the LSTMs whose names begin so."""
+        """Return the number of weights of the LSTMs with names that start so."""
         widths = (width for name, width in self.inputs().items() if name.startswith(of))
         return sum(4 * self.hidden * (width + self.hidden + biases) for width in widths)
 

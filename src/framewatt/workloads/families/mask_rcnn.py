@@ -13,7 +13,7 @@ from framewatt.workloads.detector import RATIOS, anchors_of, pyramid_sizes
 from framewatt.workloads.families.contract import Family, Size
 
 PROPOSED, NOT_PROPOSED = 0.7, 0.3
-"""Overlap from which an anchor is asked for an object, and below which for none."""
+"""Overlap from which an anchor is assigned to an object, and below which to none."""
 
 ANCHORS_DRAWN, ANCHORS_WITH = 256, 0.5
 """Anchors of an image that a step learns from, and the share of those with an object, at most."""
@@ -21,8 +21,8 @@ ANCHORS_DRAWN, ANCHORS_WITH = 256, 0.5
 PROPOSALS_OVERLAP = 0.7
 """Of proposals, those that overlap a better one of their map by more are left out."""
 
-FOUND = 0.5
-"""Overlap from which a proposal is asked for an object."""
+ASSIGNED = 0.5
+"""Overlap from which a proposal is assigned to an object."""
 
 PROPOSALS_DRAWN, PROPOSALS_WITH = 512, 0.25
 """Proposals of an image that a step learns from, and the share of those with an object, at most."""

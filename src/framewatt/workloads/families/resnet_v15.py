@@ -1,6 +1,6 @@
 """ResNet v1.5, a classifier of images: the dimensions that are the same in every framework.
 
-Source: K. He et al., Deep Residual Learning for Image Recognition, CVPR 2016. Of v1.5 the stride of a block lies in its
+Source: K. He et al., Deep Residual Learning for Image Recognition, CVPR 2016. In v1.5 the stride of a block is in its
 3x3 convolution instead of its first 1x1 one: torchvision's ResNet-50, and that of MLPerf and of NVIDIA's reference.
 """
 
@@ -13,7 +13,7 @@ WIDENING = 4
 
 EPSILON, MOMENTUM = 1e-5, 0.9
 """Of the normalisation of batches: what is added to variances, and the share of running statistics that a step keeps.
-PyTorch's own, which says 0.1 for the latter; Keras' own are 0.001 and 0.99."""
+PyTorch's own, which writes 0.1 for the latter; Keras' own are 0.001 and 0.99."""
 
 
 @dataclass(frozen=True)
@@ -36,14 +36,14 @@ class Dimensions:
         Args:
             classes: of the data set.
         """
-        found, before = 3 * 49 * self.stem + 2 * self.stem, self.stem
-        for channels, count in zip(self.stages, self.blocks, strict=True):
+        count, before = 3 * 49 * self.stem + 2 * self.stem, self.stem
+        for channels, blocks in zip(self.stages, self.blocks, strict=True):
             wide = WIDENING * channels
-            found += (before + 2) * wide
-            for _ in range(count):
-                found += (before + 2) * channels + (9 * channels + 2) * channels + (channels + 2) * wide
+            count += (before + 2) * wide
+            for _ in range(blocks):
+                count += (before + 2) * channels + (9 * channels + 2) * channels + (channels + 2) * wide
                 before = wide
-        return found + (before + 1) * classes
+        return count + (before + 1) * classes
 
 
 FULL = Dimensions(64, (64, 128, 256, 512), (3, 4, 6, 3))

@@ -16,8 +16,8 @@ CODED = (1.0, 1.0, 1.0, 1.0)
 """What a box's shift and growth, relative to its anchor, are multiplied with."""
 
 MATCHED, BACKGROUND = 0.5, 0.4
-"""Least overlap at which an anchor is asked for an object, and the most at which it is asked for none; between them it
-is asked for nothing. The best anchors of an object are asked for it in any case."""
+"""Least overlap at which an anchor is assigned to an object, and the most at which it is background; between them it
+is ignored. The best anchors of an object are assigned to it in any case."""
 
 ALPHA, GAMMA = 0.25, 2.0
 """Of the focal loss: weight of the object's class, and by how much the loss of what is nearly right falls."""

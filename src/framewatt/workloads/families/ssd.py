@@ -1,7 +1,7 @@
 """SSD, a detector that looks once: the dimensions, default boxes and thresholds that are the same in every framework.
 
-Source: W. Liu et al., SSD: Single Shot MultiBox Detector, ECCV 2016, in the form that torchvision ships: a VGG-16 whose
-last dense layers became convolutions, maps of falling size behind it, and default boxes at each place of each map.
+Source: W. Liu et al., SSD: Single Shot MultiBox Detector, ECCV 2016, in the form that torchvision ships: a VGG-16 with
+its last dense layers as convolutions, maps of falling size behind it, and default boxes at each place of each map.
 
 `ssd_as_published` is two models under one name, on the same images of 300 x 300 pixels, as georgiou2022 ran them: in
 PyTorch SSD300 with a ResNet-50 instead of the VGG, in TensorFlow "SSD320", which is a RetinaNet. The networks, losses
@@ -31,7 +31,7 @@ CODED = (10.0, 10.0, 5.0, 5.0)
 """What a box's shift and growth, relative to its default box, are multiplied with."""
 
 MATCHED = 0.5
-"""Least overlap at which a default box is asked for an object; the best one of each object is asked in any case."""
+"""Least overlap at which a default box is assigned to an object; the best box of each object is in any case."""
 
 NEGATIVES = 3
 """Default boxes without an object that are learnt from, those that err most, for each one with an object."""
@@ -49,7 +49,7 @@ class Grid:
         size: pixels of an image's sides.
         extras: of each map behind the network's own, channels of its 1x1 and of its 3x3 convolution, and the latter's
             stride; where it is 1, nothing is padded.
-        ratios: of each map, the ratios of sides of its default boxes beside 1.
+        ratios: of each map, the ratios of sides of its default boxes, except 1.
         scales: of each map, its default boxes' size as a share of the image's, and one more.
         steps: of each map, pixels between its places.
         mean: of each channel, which is taken off; of values from 0 to 1.
@@ -101,7 +101,7 @@ class Grid:
             found.append((found[-1] + 1) // 2 if stride == 2 else found[-1] - 2)
         return found
 
-    def of_heads(self, classes: int) -> int:
+    def head_parameters(self, classes: int) -> int:
         """Number of weights of the heads.
 
         Args:
@@ -183,7 +183,7 @@ class Dimensions(Grid):
         for narrow, wide, _ in self.extras:
             found += (before + 1) * narrow + (9 * narrow + 1) * wide
             before = wide
-        return found + self.of_heads(classes)
+        return found + self.head_parameters(classes)
 
 
 FULL = Dimensions(
@@ -224,7 +224,7 @@ PADDED_OVERLAP = 0.6
 
 @dataclass(frozen=True)
 class ResNetDimensions(Grid):
-    """Dimensions of an SSD of a ResNet-50 up to its third stage, whose stride is 1 and which gives the first map."""
+    """Dimensions of an SSD of a ResNet-50 up to its third stage, which has a stride of 1 and gives the first map."""
 
     @property
     def own_channels(self) -> list[int]:
@@ -247,7 +247,7 @@ class ResNetDimensions(Grid):
         """
         of_last = RESNET.blocks[3]
         wide, narrow, before = WIDENING * RESNET.stages[3], RESNET.stages[3], WIDENING * RESNET.stages[2]
-        # A ResNet without its last stage and its classifier, which tells none apart.
+        # A ResNet without its last stage and its classifier, which distinguishes nothing here.
         last = (before + 2) * wide
         for _ in range(of_last):
             last += (before + 2) * narrow + (9 * narrow + 2) * narrow + (narrow + 2) * wide
@@ -256,7 +256,7 @@ class ResNetDimensions(Grid):
         for few, many, _ in self.extras:
             found += (before + 2) * few + (9 * few + 2) * many
             before = many
-        return found + self.of_heads(classes)
+        return found + self.head_parameters(classes)
 
 
 AS_PUBLISHED = ResNetDimensions(

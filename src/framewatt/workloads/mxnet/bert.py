@@ -24,7 +24,7 @@ class _Scores(HybridBlock):
         self.classifier = classifier
 
     def hybrid_forward(self, F: Any, input_ids: Any, attention_mask: Any, token_type_ids: Any) -> Any:  # noqa: N803  # Gluon calls it F
-        """Scores of texts, whose padding, if any, is at their end."""
+        """Return scores of texts; their padding, if any, is at their end."""
         lengths = F.sum(F.cast(attention_mask, dtype="float32"), axis=1)
         return self.classifier(input_ids, token_type_ids, lengths)
 
@@ -83,7 +83,7 @@ def with_body(facts: Facts, size: Size[Dimensions], folder: Path) -> HybridBlock
 def names_in_transformers(bert: BERTModel) -> dict[str, Parameter]:
     """Every parameter of the body, by its name in transformers; dense layers have the same layout as in Gluon."""
     blocks: dict[str, Any] = {"embeddings.LayerNorm": bert.encoder.layer_norm, "pooler.dense": bert.pooler}
-    found = {
+    parameters = {
         "embeddings.word_embeddings.weight": bert.word_embed[0].weight,
         "embeddings.token_type_embeddings.weight": bert.token_type_embed[0].weight,
         "embeddings.position_embeddings.weight": bert.encoder.position_weight,
@@ -92,7 +92,7 @@ def names_in_transformers(bert: BERTModel) -> dict[str, Parameter]:
         layer = f"encoder.layer.{number}"
         for part in ("query", "key", "value"):
             for kind in ("weight", "bias"):
-                found[f"{layer}.attention.self.{part}.{kind}"] = getattr(cell.attention_cell, f"{part}_{kind}")
+                parameters[f"{layer}.attention.self.{part}.{kind}"] = getattr(cell.attention_cell, f"{part}_{kind}")
         blocks |= {
             f"{layer}.attention.output.dense": cell.proj,
             f"{layer}.attention.output.LayerNorm": cell.layer_norm,
@@ -102,5 +102,5 @@ def names_in_transformers(bert: BERTModel) -> dict[str, Parameter]:
         }
     for name, block in blocks.items():
         for kind in ("gamma", "beta") if name.endswith("LayerNorm") else ("weight", "bias"):
-            found[f"{name}.{kind}"] = getattr(block, kind)
-    return found
+            parameters[f"{name}.{kind}"] = getattr(block, kind)
+    return parameters

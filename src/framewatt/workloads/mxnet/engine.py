@@ -18,22 +18,22 @@ from framewatt.workloads.contract import Inference, Inputs, Spec, Training, adam
 from framewatt.workloads.models import build_model
 from framewatt.workloads.mxnet.inspection import structure
 from framewatt.workloads.mxnet.losses import LOSSES
-from framewatt.workloads.outputs import of_one
+from framewatt.workloads.outputs import single_output
 
 WEIGHTS = "weights.params"
 
 
 class Adam(mx.optimizer.Adam):
-    """Adam whose epsilon stands beside the corrected root, as in PyTorch's (Kingma and Ba, 2015, algorithm 1)."""
+    """Adam that adds its epsilon to the corrected root, as PyTorch's (Kingma and Ba, 2015, algorithm 1)."""
 
     def __init__(self, *, epsilon: float, **settings: Any) -> None:
         super().__init__(epsilon=epsilon, **settings)
-        self._asked = epsilon
+        self._requested = epsilon
 
     def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
         """Change a weight by its gradient; MXNet's epsilon, of the root before its correction, is set for the step."""
         step = self._index_update_count.get(index, self.begin_num_update) + 1
-        self.epsilon = self._asked * (1 - self.beta2**step) ** 0.5
+        self.epsilon = self._requested * (1 - self.beta2**step) ** 0.5
         super().update(index, weight, grad, state)
 
 
@@ -66,7 +66,7 @@ class _MxnetModel:
     def on_host(self, returned: Any) -> Any:
         """Outputs as arrays, of a list each."""
         several = isinstance(returned, list | tuple)
-        return of_one([one.asnumpy() for one in returned] if several else returned.asnumpy(), self.data)
+        return single_output([one.asnumpy() for one in returned] if several else returned.asnumpy(), self.data)
 
     def synchronize(self) -> None:
         mx.nd.waitall()
@@ -130,7 +130,7 @@ class MxnetTraining(_MxnetModel, Training):
         self._copied = self._copy.collect_params()
 
     def check_learns(self) -> None:
-        """Check that there is a loss of what is asked.
+        """Check that there is a loss of the task.
 
         Raises:
             FramewattError: there is none.
@@ -162,7 +162,7 @@ class MxnetTraining(_MxnetModel, Training):
         """Outputs for the test set; outside `autograd.record` the model is in evaluation mode.
 
         On a CPU, oneDNN changes the layout of the weights for inference. The next training step would change it back
-        inside its window and take 1.4 times as long (ResNet-50, batch 16, one core). So a copy of the model is
+        inside its window and take 40 % longer (ResNet-50, batch 16, one core). So a copy of the model is
         evaluated there.
         """
         model = self.model if self.spec.device == "cuda" else self._up_to_date_copy()
@@ -195,8 +195,11 @@ class MxnetTraining(_MxnetModel, Training):
 
     def levels(self) -> dict[str, Level | None]:
         """The levels in force, including the optimizer's."""
-        told = self.in_force()
-        return super().levels() | {"optimizer": told["optimizer"].lower(), "learning_rate": told["learning_rate"]}
+        in_force = self.in_force()
+        return super().levels() | {
+            "optimizer": in_force["optimizer"].lower(),
+            "learning_rate": in_force["learning_rate"],
+        }
 
 
 def make_inference(spec: Spec, data: Arrays) -> MxnetInference:

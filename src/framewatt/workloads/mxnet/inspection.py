@@ -14,20 +14,20 @@ _ACTIVATIONS = ("RELU6", "GELU")
 def places(model: HybridBlock) -> dict[str, Place]:
     """All weights and statistics of batches, of BERT by PyTorch's names, else by MXNet's: its axes are PyTorch's."""
     bert = hasattr(getattr(model, "classifier", None), "bert")
-    found = _of_bert(model.classifier) if bert else dict(model.collect_params().items())
-    return {name: _place(parameter) for name, parameter in found.items()}
+    parameters = _bert_parameters(model.classifier) if bert else dict(model.collect_params().items())
+    return {name: _place(parameter) for name, parameter in parameters.items()}
 
 
-def _of_bert(classifier: Any) -> dict[str, Any]:
-    """BERT's weights by the names of transformers, whose layers lie in another order."""
+def _bert_parameters(classifier: Any) -> dict[str, Any]:
+    """Return BERT's weights by the names of transformers, which has its layers in another order."""
     # Imported here because GluonNLP takes seconds, and other models do without it.
     from framewatt.workloads.mxnet.bert import names_in_transformers
 
-    found = {}
+    parameters = {}
     for name, parameter in names_in_transformers(classifier.bert).items():
-        found["bert." + name.replace(".gamma", ".weight").replace(".beta", ".bias")] = parameter
+        parameters["bert." + name.replace(".gamma", ".weight").replace(".beta", ".bias")] = parameter
     head = classifier.classifier[-1]
-    return {**found, "classifier.weight": head.weight, "classifier.bias": head.bias}
+    return {**parameters, "classifier.weight": head.weight, "classifier.bias": head.bias}
 
 
 def _place(parameter: Any) -> Place:
@@ -55,7 +55,7 @@ def structure(model: HybridBlock) -> dict[str, Any]:
     """Facts of the model (see `structure_of`); Gluon keeps a block's settings in private fields only."""
     blocks: list[Any] = []
     model.apply(blocks.append)
-    made_with = [block._kwargs for block in blocks if isinstance(block, nn.Conv2D)]
+    settings = [block._kwargs for block in blocks if isinstance(block, nn.Conv2D)]
     epsilons = [block._kwargs["eps"] for block in blocks if isinstance(block, nn.BatchNorm)]
     epsilons += [block._epsilon for block in blocks if isinstance(block, nn.LayerNorm)]
     activations = [block._act_type for block in blocks if isinstance(block, nn.Activation)]
@@ -63,7 +63,7 @@ def structure(model: HybridBlock) -> dict[str, Any]:
     return structure_of(
         [
             Convolution(one["kernel"], one["stride"], ", ".join(map(str, one["pad"])), not one["no_bias"])
-            for one in made_with
+            for one in settings
         ],
         epsilons,
         activations,

@@ -1,4 +1,4 @@
-"""The loss of each task in MXNet, whose mean is over the units of a batch."""
+"""The loss of each task in MXNet; its mean is over the units of a batch."""
 
 from collections.abc import Callable
 

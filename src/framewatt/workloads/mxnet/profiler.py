@@ -46,20 +46,20 @@ class EngineProfiler:
         mx.nd.waitall()
         mx.profiler.set_state("stop")
         mx.profiler.dump()
-        begun: dict[tuple[object, ...], list[float]] = {}
-        found = []
+        started: dict[tuple[object, ...], list[float]] = {}
+        spans = []
         for event in json.loads(self._path.read_text(encoding="utf-8"))["traceEvents"]:
             what, name = event["ph"], event.get("name", "")
             key = (_ENDS.get(what, what), name, event.get("pid"), event.get("tid"), event.get("id"))
             if what in ("B", "b"):
-                begun.setdefault(key, []).append(1000 * event["ts"])
-            elif what in _ENDS and begun.get(key):
-                start_ns = begun[key].pop()
+                started.setdefault(key, []).append(1000 * event["ts"])
+            elif what in _ENDS and started.get(key):
+                start_ns = started[key].pop()
                 step = name == STEP
                 if step or event.get("cat") == "operator":
                     thread = -1 if step else event["tid"]
-                    found.append(Span(name, "" if step else api_of(name), "", thread, start_ns, 1000 * event["ts"]))
-        return found
+                    spans.append(Span(name, "" if step else api_of(name), "", thread, start_ns, 1000 * event["ts"]))
+        return spans
 
 
 def api_of(name: str) -> str:

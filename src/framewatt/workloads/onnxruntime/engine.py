@@ -23,7 +23,7 @@ from framewatt.workloads.onnxruntime.providers import (
     open_session,
     tf32_in_force,
 )
-from framewatt.workloads.outputs import of_one
+from framewatt.workloads.outputs import single_output
 from framewatt.workloads.state import Carried, linked, state_names
 
 _TYPES = {
@@ -54,7 +54,7 @@ class _Form:
     dtype: np.dtype[Any]
     channels_last: bool
 
-    def of(self, values: NDArray[Any]) -> NDArray[Any]:
+    def convert(self, values: NDArray[Any]) -> NDArray[Any]:
         """An array in this form, aligned; the array itself where it has it."""
         return np.require(np.moveaxis(values, 1, -1) if self.channels_last else values, self.dtype, ["C", "A"])
 
@@ -143,7 +143,7 @@ class OnnxRuntimeInference(Inference):
 
     def tensors(self, arrays: Iterable[Any]) -> Inputs:
         """Arrays, one for each input of the graph, in its layouts and types."""
-        return tuple(form.of(values) for values, form in zip(arrays, self._forms, strict=True))
+        return tuple(form.convert(values) for values, form in zip(arrays, self._forms, strict=True))
 
     def whole(self) -> Inputs:
         """The whole test set, as one batch."""
@@ -158,11 +158,11 @@ class OnnxRuntimeInference(Inference):
         if self._fresh or self.spec.outputs:
             # State stays with the first output; of named ones `in_order` makes answers.
             return returned
-        return of_one(returned[0] if len(returned) == 1 else returned, self.data)
+        return single_output(returned[0] if len(returned) == 1 else returned, self.data)
 
     def in_order(self, outputs: Iterable[Any], steps: Iterable[Step]) -> Outputs:
         """Outputs of one pass over the test set, as one array that the task judges."""
-        return super().in_order(map(self.answers.of, outputs), steps)
+        return super().in_order(map(self.answers.answers_in, outputs), steps)
 
     def feed(self, batch: Inputs) -> dict[str, Any]:
         """A batch by the graph's input names, with the state of streams that begin where the model has any."""

@@ -46,7 +46,7 @@ class NamedOutputs:
         if self._classes == CATEGORY_IDS and not len(self._ids):
             raise FramewattError(f"classes: the data set has no {CATEGORY_IDS}. Use classes: {FROM_0} or {FROM_1}.")
 
-    def of(self, returned: Any) -> Outputs:
+    def answers_in(self, returned: Any) -> Outputs:
         """Return the answers in the outputs of a batch, see tasks.boxes and `Classification`.
 
         Args:

@@ -92,7 +92,9 @@ def infer(spec: Spec, data: Arrays, window: Mapping[str, Any], events: Path) -> 
     }
     facts |= {"in_force": in_force, "libraries": result["libraries"]}
     unread = dict.fromkeys(("threads", "graph_optimization"))
-    return Timed(answers.of(outputs), stamps, facts, {"precision": levels["precision"], **unread, "client": "node"})
+    return Timed(
+        answers.answers_in(outputs), stamps, facts, {"precision": levels["precision"], **unread, "client": "node"}
+    )
 
 
 def _task(workload: OnnxRuntimeInference, folder: Path) -> dict[str, Any]:

@@ -39,17 +39,17 @@ class SessionProfiler:
     def stop(self) -> list[Span]:
         path = self._workload.session.end_profiling()
         events = json.loads(Path(path).read_text(encoding="utf-8"))
-        found, runs = [], 0
+        spans, runs = [], 0
         for event in events:
-            name, told = event["name"], event.get("args") or {}
+            name, arguments = event["name"], event.get("args") or {}
             if name == RUN:
                 runs += 1
                 if runs > self._warm:
-                    found.append(_span(STEP, "", "", event))
+                    spans.append(_span(STEP, "", "", event))
             elif name.endswith(NODE):
-                shapes = json.dumps(told.get("input_type_shape", []))
-                found.append(_span(told.get("op_name", name), API, shapes, event))
-        return found
+                shapes = json.dumps(arguments.get("input_type_shape", []))
+                spans.append(_span(arguments.get("op_name", name), API, shapes, event))
+        return spans
 
 
 def _span(name: str, api: str, shapes: str, event: dict[str, Any]) -> Span:

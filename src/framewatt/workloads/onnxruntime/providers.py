@@ -73,12 +73,12 @@ def nodes_by_provider(spec: Spec, path: Path, feed: Mapping[str, Any]) -> dict[s
         session = ort.InferenceSession(_model(spec, path), options, providers=_wanted(spec, path, strict=False))
         session.run(None, feed)
         events = json.loads(Path(session.end_profiling()).read_text(encoding="utf-8"))
-    found: dict[str, Counter[str]] = {}
+    placed: dict[str, Counter[str]] = {}
     for event in events:
-        told = event.get("args", {})
-        if event["name"].endswith("_kernel_time") and told.get("provider"):
-            found.setdefault(told["provider"], Counter())[told["op_name"]] += 1
-    return {provider: dict(sorted(kinds.items())) for provider, kinds in sorted(found.items())}
+        arguments = event.get("args", {})
+        if event["name"].endswith("_kernel_time") and arguments.get("provider"):
+            placed.setdefault(arguments["provider"], Counter())[arguments["op_name"]] += 1
+    return {provider: dict(sorted(kinds.items())) for provider, kinds in sorted(placed.items())}
 
 
 def open_node(spec: Spec, model: bytes) -> ort.InferenceSession:
@@ -103,10 +103,10 @@ def _strict_if_possible(spec: Spec, path: Path, options: ort.SessionOptions) -> 
         options.add_session_config_entry(_STRICT, "1")
         try:
             return ort.InferenceSession(_model(spec, path), options, providers=_wanted(spec, path, strict=True)), True
-        except Exception:  # the docstring says why nothing is lost
+        except Exception:  # see the docstring: nothing is lost
             options.add_session_config_entry(_STRICT, "0")
-    made = ort.InferenceSession(_model(spec, path), options, providers=_wanted(spec, path, strict=False))
-    return made, spec.provider == "cpu"
+    session = ort.InferenceSession(_model(spec, path), options, providers=_wanted(spec, path, strict=False))
+    return session, spec.provider == "cpu"
 
 
 _STRICT = "session.disable_cpu_ep_fallback"

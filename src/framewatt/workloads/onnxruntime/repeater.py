@@ -65,14 +65,14 @@ class NodeRepeater:
         """Nodes that are alike, as one case each; the first of them stands for all."""
         nodes: dict[tuple[str, str, bytes], tuple[str, Any, Counter[int]]] = {}
         runs = 0
-        # A run is told of after its nodes.
+        # The profile has a run after its nodes.
         for event in sorted(events, key=lambda one: one["ts"] + one.get("dur", 0)):
-            name, told = event["name"], event.get("args") or {}
+            name, profiled = event["name"], event.get("args") or {}
             if name == RUN:
                 runs += 1
             elif name.endswith(NODE):
-                node, shapes = name.removesuffix(NODE), told.get("input_type_shape", [])
-                kind = told.get("op_name", name)
+                node, shapes = name.removesuffix(NODE), profiled.get("input_type_shape", [])
+                kind = profiled.get("op_name", name)
                 key = (kind, json.dumps(shapes), self._attributes(node))
                 nodes.setdefault(key, (node, shapes, Counter()))[2][runs] += 1
         for (kind, text, _), (node, shapes, counted) in nodes.items():
@@ -83,7 +83,7 @@ class NodeRepeater:
         parts = sorted(one.SerializeToString(deterministic=True) for one in node.attribute) if node else [name.encode()]
         return b"".join(parts)
 
-    def made(self, case: Case) -> Callable[[], object]:
+    def make_call(self, case: Case) -> Callable[[], object]:
         """See Repeater."""
         node = self._nodes.get(case.arguments["node"])
         if node is None:

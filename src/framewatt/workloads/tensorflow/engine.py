@@ -18,7 +18,7 @@ from framewatt.tasks.contract import Outputs
 from framewatt.workloads.contract import EVALUATED, Inference, Inputs, Spec, Training, example_inputs, facts_of
 from framewatt.workloads.decoding import beam_of, check_plain, in_words
 from framewatt.workloads.models import build_model
-from framewatt.workloads.outputs import of_one
+from framewatt.workloads.outputs import single_output
 from framewatt.workloads.state import Carried, fresh_state, linked
 from framewatt.workloads.tensorflow.inspection import structure
 from framewatt.workloads.tensorflow.losses import LOSSES
@@ -120,7 +120,7 @@ class _TensorFlowModel:
         if isinstance(returned, tf.Tensor):
             return returned.numpy()  # type: ignore[no-any-return]  # as above
         # In the order in which exports have them: of mappings, that of their keys.
-        return of_one([tensor.numpy() for tensor in tf.nest.flatten(returned)], self.data)  # type: ignore[no-any-return]  # as above
+        return single_output([tensor.numpy() for tensor in tf.nest.flatten(returned)], self.data)  # type: ignore[no-any-return]  # as above
 
     def _outputs(self, *inputs: tf.Tensor) -> Any:
         return in_single(self.model(packed(inputs), training=False))

@@ -223,7 +223,7 @@ class _GNMT(keras.Model):
     def decode(self, source: tf.Tensor, beam: int) -> tf.Tensor:
         """Translations that a beam search finds, without dropout; see the one in PyTorch.
 
-        It is one graph for each `beam`, made when it is first asked for.
+        It is one graph for each `beam`, made at its first use.
 
         Args:
             source: ids with EOS, (batch, length), int64, padded with PAD.
@@ -251,7 +251,7 @@ class _GNMT(keras.Model):
             tf.fill((count, beam), tf.constant(BOS, tf.int64)),
             tf.zeros((count, beam, 0), tf.int64),
             tf.zeros((count, beam, places)),
-            [_of_beam(state, outputs, beam) for state in begin],
+            [_repeat_for_beam(state, outputs, beam) for state in begin],
         )
         rows = tf.TensorShape((None, beam))
         state_shapes = [(tf.TensorShape((None, beam, hidden)),) * 2 for _ in begin]
@@ -286,7 +286,7 @@ class _GNMT(keras.Model):
         return _those(ids, best)
 
 
-def _of_beam(state: State | None, outputs: tf.Tensor, beam: int) -> State:
+def _repeat_for_beam(state: State | None, outputs: tf.Tensor, beam: int) -> State:
     """The state that all hypotheses begin with, (batch, beam, hidden)."""
     zeros = tf.zeros_like(outputs[:, 0])
     output, cell = (tf.repeat(one[:, None], beam, 1) for one in state or (zeros, zeros))
@@ -316,7 +316,7 @@ def build_gnmt(dimensions: Dimensions, vocabulary: int) -> keras.Model:
 
 
 def build(facts: Facts, size: Size[Dimensions]) -> keras.Model:
-    """Return a GNMT, or where `size` is a part its encoder alone, whose outputs are (batch, length, hidden)."""
+    """Return a GNMT, or where `size` is a part its encoder alone, with outputs (batch, length, hidden)."""
     if size.inputs is None:
         return build_gnmt(size.dimensions, facts.classes)
     source = keras.Input((None,), dtype="int64", name="input_ids")

@@ -94,7 +94,7 @@ def _layers(layer: keras.layers.Layer) -> Iterator[keras.layers.Layer]:
         yield from _layers(part)
 
 
-def _of_neumf(model: keras.Model) -> dict[str, Any]:
+def _neumf_names(model: keras.Model) -> dict[str, Any]:
     """NeuMF's variables by PyTorch's names; there ReLU and dropout are layers between the dense ones."""
     found: dict[str, Any] = {}
     for layer in model.layers:
@@ -104,7 +104,7 @@ def _of_neumf(model: keras.Model) -> dict[str, Any]:
     return found
 
 
-def _of_transformer_xl(model: keras.Model) -> dict[str, Any]:
+def _transformer_xl_names(model: keras.Model) -> dict[str, Any]:
     """Transformer-XL's variables by PyTorch's names."""
     layer = model.get_layer("transformer_xl")
     found = {"biases": layer.biases, **{f"words.{one.name}": one for one in layer.words.variables}}
@@ -115,7 +115,7 @@ def _of_transformer_xl(model: keras.Model) -> dict[str, Any]:
     return found
 
 
-def _of_gnmt(model: keras.Model) -> dict[str, Any]:
+def _gnmt_names(model: keras.Model) -> dict[str, Any]:
     """GNMT's variables by PyTorch's names."""
     encoder, decoder = model.encoder, model.decoder
     attention, classifier = decoder.attention, decoder.classifier
@@ -132,8 +132,8 @@ def _of_gnmt(model: keras.Model) -> dict[str, Any]:
     return {**found, "decoder.classifier.weight": classifier.kernel, "decoder.classifier.bias": classifier.bias}
 
 
-def _of_bert(model: keras.Model) -> dict[str, Any]:
-    """BERT's variables by the names of transformers, whose layers lie in another order."""
+def _bert_names(model: keras.Model) -> dict[str, Any]:
+    """BERT's variables by the names of transformers, which has its layers in another order."""
     found = {}
     for one in model.variables:
         layer, _, weight = one.path.rpartition("/")
@@ -144,8 +144,8 @@ def _of_bert(model: keras.Model) -> dict[str, Any]:
     return found
 
 
-def _of_named(model: keras.Model) -> dict[str, Any]:
-    """The variables of a model whose layers have the names of PyTorch's: detectors, ResNet v1.5."""
+def _layer_names(model: keras.Model) -> dict[str, Any]:
+    """The variables of a model that has PyTorch's names of layers: detectors, ResNet v1.5."""
     return {f"{one.path.split('/')[-2]}.{_PARTS.get(one.name, one.name)}": one for one in model.variables}
 
 
@@ -154,13 +154,13 @@ def _has_layer(name: str) -> Callable[[keras.Model], bool]:
 
 
 _MAPS: tuple[tuple[Callable[[keras.Model], bool], Callable[[keras.Model], Mapping[str, Any]]], ...] = (
-    (_has_layer("user_factors"), _of_neumf),
-    (_has_layer("transformer_xl"), _of_transformer_xl),
+    (_has_layer("user_factors"), _neumf_names),
+    (_has_layer("transformer_xl"), _transformer_xl_names),
     # Keras numbers the layers of a second model.
-    (lambda model: any(layer.name.startswith("bert_text_classifier") for layer in model.layers), _of_bert),
-    (lambda model: hasattr(model, "objective"), _of_named),
-    (_has_layer("layer1.0.conv1"), _of_named),
-    (lambda model: hasattr(model, "encoder") and hasattr(model, "decoder"), _of_gnmt),
+    (lambda model: any(layer.name.startswith("bert_text_classifier") for layer in model.layers), _bert_names),
+    (lambda model: hasattr(model, "objective"), _layer_names),
+    (_has_layer("layer1.0.conv1"), _layer_names),
+    (lambda model: hasattr(model, "encoder") and hasattr(model, "decoder"), _gnmt_names),
 )
 """How a kind of model is known, and its variables by PyTorch's names; others are matched in their order."""
 

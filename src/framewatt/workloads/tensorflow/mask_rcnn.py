@@ -1,4 +1,4 @@
-"""Mask R-CNN in TensorFlow: no library that installs beside it has it, so this is own code, torchvision's model."""
+"""Mask R-CNN in TensorFlow: no library that fits it has the model, so this is own code, as torchvision's."""
 
 from typing import Any
 
@@ -14,9 +14,9 @@ from framewatt.workloads.families.contract import Size
 from framewatt.workloads.families.mask_rcnn import (
     ANCHORS_DRAWN,
     ANCHORS_WITH,
+    ASSIGNED,
     CELLS,
     CODED,
-    FOUND,
     LEAST_SCORE,
     MASK_CELLS,
     MOST,
@@ -46,7 +46,7 @@ STRIDES = (4, 8, 16, 32)
 """Pixels between the places of the maps that heads look at; proposals come from a fifth one, too."""
 
 _AS_THEY_ARE = (1.0, 1.0, 1.0, 1.0)
-_SMALLEST, _SMALLEST_FOUND = 1e-3, 1e-2
+_SMALLEST, _SMALLEST_BOX = 1e-3, 1e-2
 """Pixels of a side below which a proposal, and a box that was found, are left out."""
 
 _SMOOTH = 1 / 9
@@ -57,7 +57,7 @@ _NEVER = 2**32
 
 
 def maps_of(dimensions: Dimensions, shape: tuple[int, ...]) -> keras.Model:
-    """Maps and what the network of proposals says of them, with layers by PyTorch's names."""
+    """Maps and the outputs of the network of proposals, with layers by PyTorch's names."""
     images = keras.Input(shape)
     stages = stages_of(
         normal(images, MEAN, DEVIATION),
@@ -156,7 +156,7 @@ class MaskRCNN(SumOfParts, keras.Model):
         boxes = clipped(
             shifted(tf.cast(moves, full())[:, 1:], rows[:, None], CODED), float(self.height), float(self.width)
         )
-        large = tf.reduce_all(boxes[..., 2:] - boxes[..., :2] >= _SMALLEST_FOUND, axis=-1)
+        large = tf.reduce_all(boxes[..., 2:] - boxes[..., :2] >= _SMALLEST_BOX, axis=-1)
         count = tf.cast(tf.shape(proposals)[:2], tf.int64)
         whole = tf.concat([count, [self.classes]], axis=0)
         kept = tf.image.combined_non_max_suppression(
@@ -189,7 +189,7 @@ class MaskRCNN(SumOfParts, keras.Model):
         there = tf.concat([there, real], axis=1)
         common = tf.where(real[:, None], overlaps(proposals, boxes), -1.0)
         numbers = tf.argmax(common, axis=2, output_type=tf.int32)
-        with_one = there & (tf.reduce_max(common, axis=2) >= FOUND)
+        with_one = there & (tf.reduce_max(common, axis=2) >= ASSIGNED)
         # Numbered as they are without what is not there.
         order = tf.cumsum(tf.cast(there, tf.int64), axis=1, exclusive=True)
         positive, negative = self._drawn(order, with_one, there & ~with_one, PROPOSALS_DRAWN, PROPOSALS_WITH)
@@ -201,7 +201,7 @@ class MaskRCNN(SumOfParts, keras.Model):
         entropy = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, tf.cast(logits, full()))
         moves = tf.gather(tf.cast(moves, full()), labels, batch_dims=1)
         object_there = labels > 0
-        # Without an object, a box of any area is asked to stay: what is not there has no logarithm.
+        # Without an object, the target of a box is any box with an area: a missing one has no logarithm.
         any_box = tf.constant([0.0, 0.0, 1.0, 1.0], rows.dtype)
         base = tf.where(object_there[:, None], rows, any_box)
         aim = tf.where(object_there[:, None], wanted, any_box)

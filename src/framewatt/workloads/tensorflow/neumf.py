@@ -30,7 +30,7 @@ def build_neumf(dimensions: Dimensions, categories: tuple[int, ...]) -> keras.Mo
         if dimensions.dropout:
             hidden = keras.layers.Dropout(dimensions.dropout)(hidden)
     both = keras.layers.Concatenate()([factors, hidden])
-    # Dense layers start as Glorot's uniform, and biases as 0, without being told so.
+    # Dense layers start as Glorot's uniform, and biases as 0, by default.
     return keras.Model(pairs, keras.layers.Dense(1, kernel_initializer="lecun_uniform", name="head")(both))
 
 

@@ -15,10 +15,10 @@ from framewatt.workloads.schedule import schedule_summary
 
 
 class Adam(keras.optimizers.Adam):
-    """Adam whose epsilon stands beside the corrected root, as in PyTorch's (Kingma and Ba, 2015, algorithm 1).
+    """Adam that adds its epsilon to the corrected root, as PyTorch's (Kingma and Ba, 2015, algorithm 1).
 
-    Keras adds epsilon to the root before its correction ("epsilon hat" in the paper), which makes it 32 times as large
-    in the first step with the usual betas: where gradients are of that size, as those of rare words in a softmax, a
+    Keras adds epsilon to the root before its correction ("epsilon hat" in the paper), which makes it 32x larger in
+    the first step with the default betas: where gradients are of that size, as those of rare words in a softmax, a
     step is another one.
     """
 
@@ -43,7 +43,7 @@ def corrected(optimizer: keras.optimizers.Adam, gradient: Any, variable: Any, ra
 
 
 class Lamb(keras.optimizers.Lamb):
-    """LAMB whose update holds the weight decay (You et al., Large Batch Optimization for Deep Learning, 2020).
+    """LAMB with the weight decay in its update (You et al., Large Batch Optimization for Deep Learning, 2020).
 
     torch/optimizer.py has the same step. Keras' own LAMB takes the decay off before the step and outside of the trust
     ratio.
@@ -95,7 +95,7 @@ class Rates(keras.optimizers.schedules.LearningRateSchedule):
 
 
 class Momentum(keras.optimizers.SGD):
-    """SGD whose velocity is a sum of gradients, as PyTorch's; Keras' one has each times the rate of its step.
+    """SGD with a velocity that is a sum of gradients, as PyTorch's; Keras multiplies each with the rate of its step.
 
     Both are the same under a rate that stays, and are not under a schedule.
     """

@@ -38,19 +38,19 @@ class PlaneProfiler:
         (path,) = self._folder.rglob("*.xplane.pb")
         space = xplane_pb2.XSpace()
         space.ParseFromString(path.read_bytes())
-        found = []
+        spans = []
         for plane in space.planes:
             for line in plane.lines:
                 for event in line.events:
-                    told = plane.event_metadata[event.metadata_id]
+                    metadata = plane.event_metadata[event.metadata_id]
                     # A kernel is named by its node and its kind, `dense/MatMul:MatMul`.
-                    node, _, kind = told.name.rpartition(":")
-                    if told.name != STEP and not (node and kind == told.display_name):
+                    node, _, kind = metadata.name.rpartition(":")
+                    if metadata.name != STEP and not (node and kind == metadata.display_name):
                         continue
                     start_ns = line.timestamp_ns + 1e-3 * event.offset_ps
-                    name, api = (STEP, "") if told.name == STEP else (kind, api_of(node))
-                    found.append(Span(name, api, "", line.id, start_ns, start_ns + 1e-3 * event.duration_ps))
-        return found
+                    name, api = (STEP, "") if metadata.name == STEP else (kind, api_of(node))
+                    spans.append(Span(name, api, "", line.id, start_ns, start_ns + 1e-3 * event.duration_ps))
+        return spans
 
 
 def api_of(node: str) -> str:

@@ -12,7 +12,7 @@ class BatchNormalization(keras.layers.BatchNormalization):
     """Keras', with a running variance that is an unbiased estimate, as PyTorch's.
 
     Keras' own mixes in the variance of a batch's n values, PyTorch n / (n - 1) times it: of 32 values 3 % more. Where
-    maps have few places, that moves what a model says after it has learnt.
+    maps have few places, that changes the outputs of a trained model.
     """
 
     def call(self, inputs: tf.Tensor, training: bool | None = None, mask: Any = None) -> tf.Tensor:
@@ -20,7 +20,7 @@ class BatchNormalization(keras.layers.BatchNormalization):
         outputs = super().call(inputs, training=training, mask=mask)
         if training and self.trainable:
             values = tf.cast(tf.size(inputs) // inputs.shape[self.axis], kept.dtype)
-            # A single value varies by nothing, of which any multiple is as much.
+            # A single value has a variance of 0, and so has any multiple of it.
             unbiased = (self.moving_variance - kept) * values / tf.maximum(values - 1, 1)
             self.moving_variance.assign(kept + unbiased)
         return outputs
@@ -61,7 +61,7 @@ def stages_of(
 
 
 def _block(values: Any, channels: int, stride: int, widening: int, name: str) -> Any:
-    """A bottleneck, whose stride is that of its middle convolution, or a basic block."""
+    """A bottleneck with its stride in its middle convolution, or a basic block."""
     wide = channels * widening
     if widening == 1:
         parts = [(channels, 3, stride), (channels, 3, 1)]

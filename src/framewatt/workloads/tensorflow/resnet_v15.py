@@ -56,10 +56,10 @@ def torch_name(name: str) -> str:
     """
     if re.fullmatch(r"conv1_(conv|bn)", name):
         return name.partition("_")[2] + "1"
-    found = re.fullmatch(r"stack(\d)_block(\d+)_(\d)_(conv|bn)", name)
-    if found is None:
+    match = re.fullmatch(r"stack(\d)_block(\d+)_(\d)_(conv|bn)", name)
+    if match is None:
         return name
-    stack, block, place, kind = found.groups()
+    stack, block, place, kind = match.groups()
     part = f"downsample.{int(kind == 'bn')}" if place == "0" else f"{kind}{place}"
     return f"layer{int(stack) + 1}.{block}.{part}"
 

@@ -38,7 +38,7 @@ from framewatt.workloads.tensorflow.detector import (
 from framewatt.workloads.tensorflow.pyramid import lecun, pyramid_of, stages_of
 
 _NOTHING = -2
-"""Of an anchor that is asked for nothing, not even whether there is an object."""
+"""Of an anchor that is ignored: it is neither assigned to an object nor background."""
 
 
 class RetinaNet(Detector):
@@ -90,7 +90,7 @@ class RetinaNet(Detector):
         labels = tf.where(there, gathered(classes, numbers), -1)
         focal = focal_loss(scores, tf.one_hot(labels, self.classes, dtype=full()))
         of_classes = tf.reduce_sum(tf.where(numbers != _NOTHING, tf.reduce_sum(focal, axis=2), 0.0), axis=1)
-        # Without an object, a box is asked to stay: what is not there has no logarithm.
+        # Without an object, the target of a box is the box itself: a missing one has no logarithm.
         wanted = tf.where(there[..., None], gathered(boxes, numbers), anchors)
         off = tf.reduce_sum(tf.abs(found - shifts(wanted, anchors, CODED)), axis=2)
         of_boxes = tf.reduce_sum(tf.where(there, off, 0.0), axis=1)
@@ -105,10 +105,10 @@ class RetinaNet(Detector):
 
 
 def matched(boxes: tf.Tensor, classes: tf.Tensor, anchors: tf.Tensor) -> tf.Tensor:
-    """The number of the object that each anchor is asked for, -1 for none, -2 for nothing, shape (n, anchors), int32.
+    """Return the object that each anchor is assigned to, -1 for none, -2 if ignored, shape (n, anchors), int32.
 
-    An anchor is asked for the object that it overlaps most: by MATCHED or more, or if none overlaps an object more than
-    it does. With less than BACKGROUND it is asked for no object.
+    An anchor is assigned to the object that it overlaps most: by MATCHED or more, or if none overlaps an object
+    more than it does. With less than BACKGROUND it is background.
 
     Args:
         boxes: shape (n, most, 4).

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 SAMPLES = 2
-"""Points along each side of a cell, whose mean the cell is."""
+"""Points along each side of a cell; the cell is their mean."""
 
 _CANONICAL_SIDE, _CANONICAL_LEVEL = 224.0, 4.0
-"""A box of this side is looked at on the map of this level, whose places are 16 pixels apart."""
+"""A box of this side is looked at on the map of this level, which has its places 16 pixels apart."""
 
 _ROUNDING = 1e-6
 
@@ -94,7 +94,7 @@ def _shares(begin: tf.Tensor, end: tf.Tensor, side: int, size: int) -> tf.Tensor
 
 
 def _between(points: tf.Tensor, size: tf.Tensor) -> list[tuple[tf.Tensor, tf.Tensor]]:
-    """The two places that a point lies between, and their weights; those beyond the map by more than one weigh nothing.
+    """The two places on both sides of a point, and their weights; those beyond the map by more than one weigh nothing.
 
     Args:
         points: in places of a map, shape (k, points).

@@ -70,7 +70,7 @@ class SSD(Detector):
         numbers = matched(boxes, classes, anchors)
         there = numbers >= 0
         labels = tf.where(there, gathered(classes, numbers) + 1, 0)
-        # Without an object, a box is asked to stay: what is not there has no logarithm.
+        # Without an object, the target of a box is the box itself: a missing one has no logarithm.
         wanted = tf.where(there[..., None], gathered(boxes, numbers), anchors)
         off = tf.abs(found - shifts(wanted, anchors, CODED))
         smooth = tf.reduce_sum(tf.where(off < 1, 0.5 * off**2, off - 0.5), axis=-1)
@@ -85,10 +85,10 @@ class SSD(Detector):
 
 
 def matched(boxes: tf.Tensor, classes: tf.Tensor, anchors: tf.Tensor) -> tf.Tensor:
-    """The number of the object that each anchor is asked for, or -1, shape (n, anchors), int32.
+    """Return the number of the object that each anchor is assigned to, or -1, shape (n, anchors), int32.
 
-    An anchor is asked for the object that it overlaps most, by MATCHED or more. The best anchor of each object is asked
-    for it in any case; where it is the best one of several, for the last of them.
+    An anchor is assigned to the object that it overlaps most, by MATCHED or more. The best anchor of each object is
+    assigned to it in any case; where it is the best one of several, for the last of them.
 
     Args:
         boxes: shape (n, most, 4).
@@ -138,12 +138,12 @@ def _maps(dimensions: Dimensions, labels: int) -> keras.Model:
             place += 1
         for channels in stage:
             factor = 1.0 if place else dimensions.first_factor
-            values = _of_vgg(channels, f"backbone.features.{place}", factor)(values)
+            values = _vgg_convolution(channels, f"backbone.features.{place}", factor)(values)
             place += 2
     maps = [_Scaled(name="backbone")(values)]
     values = keras.layers.MaxPooling2D(2, 2)(values)
     for number, channels in enumerate(dimensions.last):
-        values = _of_vgg(channels, f"backbone.extra.0.{1 + 2 * number}")(values)
+        values = _vgg_convolution(channels, f"backbone.extra.0.{1 + 2 * number}")(values)
     values = keras.layers.MaxPooling2D(3, 1, padding="same")(values)
     dense = f"backbone.extra.0.{1 + 2 * len(dimensions.last)}"
     values = _convolution(dimensions.dense, 3, f"{dense}.1", padding="same", dilation_rate=6)(values)
@@ -171,7 +171,7 @@ def _head(name: str, dimensions: Dimensions, numbers: int, maps: list[Any]) -> A
     return keras.layers.Concatenate(axis=1)(rows)
 
 
-def _of_vgg(channels: int, name: str, factor: float = 1.0) -> keras.layers.Layer:
+def _vgg_convolution(channels: int, name: str, factor: float = 1.0) -> keras.layers.Layer:
     """A convolution that begins as torchvision's VGG does, its weights multiplied with a factor."""
     start = keras.initializers.VarianceScaling(2.0 * factor**2, "fan_out", "untruncated_normal")
     return _convolution(channels, 3, name, padding="same", kernel_initializer=start)
@@ -200,7 +200,7 @@ class PaddedRetinaNet(RetinaNet):
         return super().looked_at(padded, training=training)
 
     def searched(self, boxes: tf.Tensor, shares: tf.Tensor, overlap: float = PADDED_OVERLAP) -> tf.Tensor:
-        """Detections among boxes, within the image that was there; what lies beside it has no area left."""
+        """Detections among boxes, within the image that was there; boxes outside it have no area left."""
         boxes = clipped(boxes, float(AS_PUBLISHED.size), float(AS_PUBLISHED.size))
         there = tf.reduce_all(boxes[..., 2:] > boxes[..., :2], axis=-1, keepdims=True)
         return super().searched(boxes, tf.where(there, shares, 0.0), overlap)

@@ -150,7 +150,7 @@ def best_boxes(
 def best_of_classes(
     boxes: torch.Tensor, scores: torch.Tensor, *, least: float, overlap: float, most: int
 ) -> torch.Tensor:
-    """As `best_boxes`, where each class has boxes of its own, all of which are looked at.
+    """As `best_boxes`, where each class has boxes of its own; all are looked at.
 
     Args:
         boxes: shape (n, boxes, classes, 4).

@@ -19,7 +19,7 @@ from framewatt.tasks.contract import TEST, Outputs
 from framewatt.workloads.contract import EVALUATED, Inference, Inputs, Spec, Training, example_inputs, facts_of
 from framewatt.workloads.decoding import UNCOUNTED, beam_of, check_plain, in_words
 from framewatt.workloads.models import build_model
-from framewatt.workloads.outputs import of_one
+from framewatt.workloads.outputs import single_output
 from framewatt.workloads.state import Carried, fresh_state, linked
 from framewatt.workloads.torch.inspection import structure
 from framewatt.workloads.torch.losses import LOSSES
@@ -84,7 +84,7 @@ class _TorchModel:
         returned = carried.through(forward, batch)
         if isinstance(returned, torch.Tensor):
             return on_host(returned)
-        return of_one(tree_map(on_host, returned), self.data)
+        return single_output(tree_map(on_host, returned), self.data)
 
     def placed(self, values: torch.Tensor) -> torch.Tensor:
         """Images in the layout and number format of the model, other numbers in its format; other types as they are."""

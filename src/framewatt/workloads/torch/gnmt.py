@@ -220,7 +220,7 @@ class _GNMT(nn.Module):
         count, places = source.shape
         times, more = self.dimensions.longest
         limit = (times * (source != PAD).sum(1) + more)[:, None]
-        states: Any = [_of_beam(state, outputs, beam) for state in begin]
+        states: Any = [_repeat_for_beam(state, outputs, beam) for state in begin]
         last = source.new_full((count, beam), BOS)
         ids = source.new_empty((count, beam, 0))
         lengths = source.new_zeros((count, beam))
@@ -241,8 +241,8 @@ class _GNMT(nn.Module):
             covered = _those(covered, parent)
             states = [tuple(_those(one, parent) for one in state) for state in states]
             ended = was_ended | (last == EOS) | (lengths >= limit) | likely.isinf()
-            said = last.masked_fill(was_ended | (last == EOS), IGNORED)
-            ids = torch.cat([_those(ids, parent), said[:, :, None]], dim=2)
+            token = last.masked_fill(was_ended | (last == EOS), IGNORED)
+            ids = torch.cat([_those(ids, parent), token[:, :, None]], dim=2)
             if ended.all():
                 break
         missed = covered.clamp(LEAST_COVERED, 1).log().masked_fill(~there[2][:, None], 0).sum(2)
@@ -250,7 +250,7 @@ class _GNMT(nn.Module):
         return _those(ids, best)[:, 0]
 
 
-def _of_beam(state: State | None, outputs: torch.Tensor, beam: int) -> State:
+def _repeat_for_beam(state: State | None, outputs: torch.Tensor, beam: int) -> State:
     """The state that all hypotheses begin with, (batch, beam, hidden)."""
     zeros = outputs.new_zeros(len(outputs), outputs.shape[2])
     output, cell = (one.to(outputs.dtype)[:, None].expand(-1, beam, -1) for one in state or (zeros, zeros))
@@ -281,7 +281,7 @@ def build_gnmt(dimensions: Dimensions, vocabulary: int) -> nn.Module:
 
 
 def build(facts: Facts, size: Size[Dimensions]) -> nn.Module:
-    """Return a GNMT, or where `size` is a part its encoder alone, whose outputs are (batch, length, hidden)."""
+    """Return a GNMT, or where `size` is a part its encoder alone, with outputs (batch, length, hidden)."""
     if size.inputs is not None:
         return _Encoder(size.dimensions, facts.classes)
     return build_gnmt(size.dimensions, facts.classes)

@@ -21,7 +21,7 @@ def spans_of(events: Iterable[Any], api_of: Callable[[str], str]) -> list[Span]:
         events: of a profile, as `torch.profiler` keeps them.
         api_of: the public function that an operator of a name is called by.
     """
-    found: list[Span] = []
+    spans: list[Span] = []
     of_gpu: list[tuple[int, int]] = []
     by_correlation: dict[int, int] = {}
     for event in events:
@@ -30,17 +30,17 @@ def spans_of(events: Iterable[Any], api_of: Callable[[str], str]) -> list[Span]:
         if not _counts(event, name, on_gpu) or (on_gpu and event.is_user_annotation()):
             continue
         if on_gpu:
-            of_gpu.append((len(found), event.linked_correlation_id()))
+            of_gpu.append((len(spans), event.linked_correlation_id()))
         else:
-            by_correlation[event.correlation_id()] = len(found)
+            by_correlation[event.correlation_id()] = len(spans)
         shapes = str([shape for shape in event.shapes() if shape]) if name.startswith("aten::") else ""
         thread = -1 - event.device_resource_id() if on_gpu else event.start_thread_id()
-        found.append(Span(name, api_of(name), shapes, thread, event.start_ns(), event.end_ns(), ON_HOST))
+        spans.append(Span(name, api_of(name), shapes, thread, event.start_ns(), event.end_ns(), ON_HOST))
     for place, correlation in of_gpu:
         # 0 is what no operator launched.
         origin = by_correlation.get(correlation, UNKNOWN) if correlation else UNKNOWN
-        found[place] = found[place]._replace(origin=origin)
-    return found
+        spans[place] = spans[place]._replace(origin=origin)
+    return spans
 
 
 def _counts(event: Any, name: str, on_gpu: bool) -> bool:

@@ -53,7 +53,7 @@ _LEVELS = (2, 3, 4, 5)
 _SAMPLES = 2
 """Points along each side of a cell, torchvision's."""
 
-_SMALLEST, _SMALLEST_FOUND = 1e-3, 1e-2
+_SMALLEST, _SMALLEST_BOX = 1e-3, 1e-2
 """Pixels of a side below which torchvision leaves out a proposal, and a box that was found."""
 
 _AS_THEY_ARE = (1.0, 1.0, 1.0, 1.0)
@@ -233,7 +233,7 @@ def _boxes(
     classes = shares.shape[1]
     moves = moves.reshape(-1, classes + _FIRST, 4)[:, _FIRST:]
     boxes = shifted(moves, proposals[image, row][:, None], CODED, size)
-    shares = torch.where(_large(boxes, _SMALLEST_FOUND), shares, float(NONE))
+    shares = torch.where(_large(boxes, _SMALLEST_BOX), shares, float(NONE))
     shape = (*proposals.shape[:2], classes)
     every = proposals.new_zeros((*shape, 4)).index_put((image, row), boxes)
     scores = proposals.new_full(shape, NONE).index_put((image, row), shares)

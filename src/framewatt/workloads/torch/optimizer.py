@@ -124,7 +124,7 @@ class Optimizer:
         self._scaler = torch.amp.GradScaler(spec.device, enabled=scaled)
         self._clip_norm = spec.training.get("clip_norm")
         self._kind = (spec.training.get("schedule") or {}).get("kind")
-        self._rates, self._asked = rates.tolist(), 0
+        self._rates, self._requested = rates.tolist(), 0
 
     def zero_grad(self) -> None:
         """Let go of the gradients of the step before."""
@@ -137,10 +137,10 @@ class Optimizer:
             self._scaler.unscale_(self._optimizer)
             torch.nn.utils.clip_grad_norm_(self._parameters, self._clip_norm)
         if self._rates:
-            rate = self._rates[min(self._asked, len(self._rates) - 1)]
+            rate = self._rates[min(self._requested, len(self._rates) - 1)]
             for group in self._optimizer.param_groups:
                 group["lr"] = rate
-            self._asked += 1
+            self._requested += 1
         self._scaler.step(self._optimizer)
         self._scaler.update()
 
@@ -158,10 +158,10 @@ class Optimizer:
 
     def levels(self) -> dict[str, Level | None]:
         """Return the levels in force of the options that concern the optimizer."""
-        told = self.in_force()
+        in_force = self.in_force()
         # LAMB has one way of its own, which is no level that a study can choose.
-        update = {} if isinstance(self._optimizer, Lamb) else {"update": told["update"]}
-        return {"optimizer": told["optimizer"].lower(), "learning_rate": told["learning_rate"], **update}
+        update = {} if isinstance(self._optimizer, Lamb) else {"update": in_force["update"]}
+        return {"optimizer": in_force["optimizer"].lower(), "learning_rate": in_force["learning_rate"], **update}
 
 
 def _update_of(optimizer: torch.optim.Optimizer) -> str:

@@ -56,7 +56,7 @@ def layout_of(spec: Spec, input_shape: tuple[int, ...]) -> torch.memory_format:
     """The memory format of images.
 
     Raises:
-        RuntimeError: channels last is asked for, but the samples have no channels.
+        RuntimeError: channels last is requested, but the samples have no channels.
     """
     if spec.level("layout") == "default":
         return torch.contiguous_format

@@ -31,7 +31,7 @@ _NAMED = (
 )
 """Types of arguments that a name of torch's stands for."""
 
-_LARGEST_KEPT = 2**24
+_LARGEST_STORED = 2**24
 """Most integers of an argument that are kept."""
 
 _SPREAD, _SEED = 1.0, 0
@@ -41,7 +41,7 @@ class _Seen(TorchDispatchMode):
     """Counts calls by operator and arguments, step by step.
 
     Attributes:
-        steps: how many were begun.
+        steps: how many were started.
         calls: by operator and arguments, those of each step.
     """
 
@@ -74,10 +74,10 @@ class _Integers:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._kept: dict[str, str] = {}
+        self._stored: dict[str, str] = {}
 
     def as_json(self, value: Any) -> Any:
-        """An argument as a JSON value; what has none is told in words, which cannot be made again."""
+        """An argument as a JSON value; what has none is described in words, from which it cannot be made again."""
         if isinstance(value, torch.Tensor):
             return self._tensor(value)
         if isinstance(value, (list, tuple)):
@@ -100,14 +100,14 @@ class _Integers:
         }
         if value.dtype.is_floating_point:
             return told
-        if value.dtype.is_complex or value.numel() > _LARGEST_KEPT:
+        if value.dtype.is_complex or value.numel() > _LARGEST_STORED:
             return {"unknown": f"a tensor of {value.numel()} numbers of {value.dtype}"}
         # By shape alone: values of places differ from step to step, and calls with them are still the same call.
         key = json.dumps(told, sort_keys=True)
-        if key not in self._kept:
-            self._kept[key] = f"integers-{len(self._kept)}.pt"
-            torch.save(value.detach().cpu().contiguous(), self._folder / self._kept[key])
-        return {**told, "values": self._kept[key]}
+        if key not in self._stored:
+            self._stored[key] = f"integers-{len(self._stored)}.pt"
+            torch.save(value.detach().cpu().contiguous(), self._folder / self._stored[key])
+        return {**told, "values": self._stored[key]}
 
 
 def _shapes(values: Sequence[Any]) -> str:
@@ -146,7 +146,7 @@ class TorchRepeater:
             for (name, shapes, told), counted in seen.calls.items()
         ]
 
-    def made(self, case: Case) -> Callable[[], object]:
+    def make_call(self, case: Case) -> Callable[[], object]:
         """See Repeater."""
         operator = operator_of(case)
         check_repeats(operator._schema)

@@ -20,7 +20,7 @@ class NarrowResNet(ResNet):
         stem: channels of the first convolution.
         stages: of the four stages, before a bottleneck widens them.
         blocks: of each stage.
-        classes: that are told apart; a pyramid looks at none.
+        classes: that it distinguishes; a pyramid uses none.
     """
 
     def __init__(

@@ -147,7 +147,7 @@ class Backbone(nn.Module):
         self._begin(len(last))
 
     def _begin(self, last: int) -> None:
-        """Weights as torchvision's model begins with: those of a VGG, and of what lies behind it."""
+        """Set the initial weights of torchvision's model: those of a VGG, and of the layers behind it."""
         of_vgg = [*self.features, *self.extra[0][:last]]
         for layer in self.modules():
             if isinstance(layer, nn.Conv2d):
@@ -167,7 +167,7 @@ class Backbone(nn.Module):
 
 
 class _ResNetBackbone(nn.Module):
-    """Maps of a ResNet-50's third stage, whose stride is 1, and of the layers behind it."""
+    """Maps of a ResNet-50's third stage, with a stride of 1, and of the layers behind it."""
 
     def __init__(self, dimensions: ResNetDimensions) -> None:
         super().__init__()
@@ -199,7 +199,7 @@ class _ResNetBackbone(nn.Module):
 
 
 def _ssd_of(backbone: nn.Module, dimensions: Grid, classes: int) -> PreparedSSD:
-    """An SSD whose heads look at the maps of some network.
+    """Return an SSD with heads on the maps of some network.
 
     Args:
         backbone: gives the maps.
