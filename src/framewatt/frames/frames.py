@@ -23,7 +23,7 @@ from framewatt.frames.totals import (
 )
 from framewatt.host.machine import any_session_recorded, measured_by, session_of
 from framewatt.runs.clocks import steps_between
-from framewatt.study.records import Energy, RunRecord, Window, primary_window
+from framewatt.study.records import Energy, Row, RunRecord, Window, primary_window
 from framewatt.tasks import DEFAULT, TASKS
 from framewatt.tasks.quality import values_of
 from framewatt.witness.window import WITNESSED, witness_columns
@@ -175,7 +175,7 @@ def runs_frame(
     steps, told = steps_between(records), any_session_recorded(records)
     scope = _with_used(scope, records)
 
-    def rows() -> Iterator[dict[str, Any]]:
+    def rows() -> Iterator[Row]:
         for record in records:
             step = steps.get((record["cell_id"], record["repetition"]))
             yield from _placed(_run_rows(with_drift(record, idle_drift_w), step, scope), record, told)
@@ -195,7 +195,7 @@ def epochs_frame(
     scope = _with_used(scope, records)
     positions: list[int] = []
 
-    def rows() -> Iterator[dict[str, Any]]:
+    def rows() -> Iterator[Row]:
         for record in records:
             made = _placed(_epoch_rows(with_drift(record, idle_drift_w), scope), record, told)
             positions.extend([record["position"]] * len(made))
@@ -236,7 +236,7 @@ def with_drift(record: RunRecord, drifts_w: Mapping[str, Mapping[str, float]]) -
     return {**record, "windows": windows}
 
 
-def _frame(rows: Iterable[dict[str, Any]], columns: list[str]) -> pd.DataFrame:
+def _frame(rows: Iterable[Row], columns: list[str]) -> pd.DataFrame:
     """Rows as a frame, built by column, which is several times as fast as by row."""
     made: dict[str, list[Any]] = {name: [] for name in columns}
     for row in rows:
@@ -257,19 +257,19 @@ def _factors_and_metrics(records: Iterable[RunRecord]) -> tuple[list[str], list[
     return list(factors), metrics_of(told)
 
 
-def _head(record: RunRecord) -> dict[str, Any]:
+def _head(record: RunRecord) -> Row:
     head = {name: record[name] for name in ("study", "device", "repetition")}
     return {"cell": record["cell_id"], **head, **record["cell"]}
 
 
-def _placed(rows: list[dict[str, Any]], record: RunRecord, told: bool) -> list[dict[str, Any]]:
+def _placed(rows: list[Row], record: RunRecord, told: bool) -> list[Row]:
     """Rows of a run with its PLACES; the session only if the study has records that tell theirs (`told`)."""
     machine = record["machine"] or {}
     place = {"machine": measured_by(machine, record.get("node")), "session": session_of(machine) if told else None}
     return [place | row for row in rows]
 
 
-def _run_rows(record: RunRecord, step: str | None, scope: Scope) -> list[dict[str, Any]]:
+def _run_rows(record: RunRecord, step: str | None, scope: Scope) -> list[Row]:
     """One row per domain; `step` flags that the wall clock was set before the run."""
     head = _head(record) | {
         "block": record["block"],
@@ -308,7 +308,7 @@ def _run_rows(record: RunRecord, step: str | None, scope: Scope) -> list[dict[st
     return rows
 
 
-def _epoch_rows(record: RunRecord, scope: Scope) -> list[dict[str, Any]]:
+def _epoch_rows(record: RunRecord, scope: Scope) -> list[Row]:
     if record["status"] != "ok":
         return []
     rows = []
@@ -331,7 +331,7 @@ def _epoch_rows(record: RunRecord, scope: Scope) -> list[dict[str, Any]]:
     return rows
 
 
-def _telemetry(window: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
+def _telemetry(window: Mapping[str, Any], row: Mapping[str, Any]) -> Row:
     """Telemetry of GPUs, for rows of a GPU or of a total."""
     if row["domain"] == TOTAL:
         return telemetry(window)

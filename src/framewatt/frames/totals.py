@@ -8,7 +8,7 @@ from framewatt.energy.accounting import NO_POWER
 from framewatt.energy.accounts import DIE
 from framewatt.study.cell import ON_CUDA
 from framewatt.study.factors import NATIVE
-from framewatt.study.records import RunRecord, primary_window
+from framewatt.study.records import Row, RunRecord, primary_window
 
 TOTAL = "total"
 """Domain that sums the others: all that are metered, and the estimate of processors that are not."""
@@ -95,7 +95,7 @@ def computes_on_gpu(record: RunRecord) -> bool:
 
 def domains_of(
     domains: Mapping[str, Mapping[str, Any]], scope: Scope = OF_A_STUDY, machine: str = "", *, on_gpu: bool = False
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     """Columns of each domain of a window, after those of their total.
 
     Args:
@@ -104,7 +104,7 @@ def domains_of(
         machine: see `machine_in`.
         on_gpu: see `computes_on_gpu`.
     """
-    each: list[dict[str, Any]] = [{"domain": name, "parts": name, **energy} for name, energy in sorted(domains.items())]
+    each: list[Row] = [{"domain": name, "parts": name, **energy} for name, energy in sorted(domains.items())]
 
     def left_out(one: Mapping[str, Any]) -> bool:
         used = scope.gpus is not None and (machine, one["domain"]) in scope.gpus
@@ -113,7 +113,7 @@ def domains_of(
     return [_total([one for one in each if not left_out(one)] or each, scope, on_gpu), *each]
 
 
-def _parts(domains: list[dict[str, Any]], scope: Scope) -> list[dict[str, Any]]:
+def _parts(domains: list[Row], scope: Scope) -> list[Row]:
     """The domains that add up to the total without overlap; what has a meter is never estimated (design, 5.5, 5.6)."""
     measured = [d for d in domains if not d["estimated"] and not d["domain"].startswith(_INSIDE)]
     apart = _without_dies([d for d in measured if not d["domain"].startswith(_WHOLES)])
@@ -127,7 +127,7 @@ def _parts(domains: list[dict[str, Any]], scope: Scope) -> list[dict[str, Any]]:
     return sorted(apart + estimated, key=lambda d: d["domain"]) or domains
 
 
-def _without_dies(domains: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _without_dies(domains: list[Row]) -> list[Row]:
     """The domains without dies of a package that is metered as a whole; without the whole if only its dies count."""
     dropped: set[str] = set()
     for whole in domains:
@@ -137,7 +137,7 @@ def _without_dies(domains: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [d for d in domains if d["domain"] not in dropped]
 
 
-def _total(domains: list[dict[str, Any]], scope: Scope, on_gpu: bool) -> dict[str, Any]:
+def _total(domains: list[Row], scope: Scope, on_gpu: bool) -> Row:
     """Sum of the domains that do not overlap; it does not count where what did the work is in none of them."""
     parts = _parts(domains, scope)
     total = parts[0] | {"domain": TOTAL} if len(parts) == 1 else _sum(parts)
@@ -151,8 +151,8 @@ def _total(domains: list[dict[str, Any]], scope: Scope, on_gpu: bool) -> dict[st
     return total | {"valid": False, "uncovered": UNCOVERED} if idle else total
 
 
-def _sum(parts: list[dict[str, Any]]) -> dict[str, Any]:
-    total: dict[str, Any] = {
+def _sum(parts: list[Row]) -> Row:
+    total: Row = {
         "domain": TOTAL,
         "parts": " + ".join(d["domain"] for d in parts),
         "instrument": " + ".join(dict.fromkeys(d["instrument"] for d in parts)),

@@ -10,7 +10,7 @@ from framewatt.energy.idle_power import drifts_w, read_calibrations
 from framewatt.frames.frames import with_drift
 from framewatt.imports.merged_study import FOLDER
 from framewatt.runs.aside import set_aside
-from framewatt.runs.records import HeldRecords, read_run, record_paths
+from framewatt.runs.records import StoredRecords, read_run, record_paths
 from framewatt.study.cell import MEASURE, is_measured, run_name
 from framewatt.study.records import MergedRecord, RunOfMachine, RunRecord
 from framewatt.study.study import MACHINE, PACKAGES
@@ -27,7 +27,7 @@ def records_of(plan: Mapping[str, Any], records: str | Iterable[str]) -> Iterato
     yield from ((path, read(path)) for path in record_paths(records))
 
 
-def planned_runs(plan_path: str | Path, records: str | Iterable[str]) -> HeldRecords:
+def planned_runs(plan_path: str | Path, records: str | Iterable[str]) -> StoredRecords:
     """The records of a study by their paths, each of a planned run and of the job that was planned for it.
 
     The levels of a record's cell are taken from the plan: where a study gained an option, every cell has a level of it,
@@ -126,14 +126,14 @@ def machine_of_path(path: Path) -> str:
     return parts[parts.index(FOLDER) + 1]
 
 
-def with_own_drift(records: Mapping[Path, RunRecord]) -> HeldRecords:
+def with_own_drift(records: Mapping[Path, RunRecord]) -> StoredRecords:
     """Return records with the uncertainty of net energies from the drift of idle power of their own machine.
 
     Args:
         records: by their paths, each in the results of its machine: measure/<cell>/<repetition>/run.json.
     """
     drifts = {folder: _drifts_w(folder) for folder in {path.parents[3] for path in records}}
-    return HeldRecords.of((path, with_drift(record, drifts[path.parents[3]])) for path, record in records.items())
+    return StoredRecords.of((path, with_drift(record, drifts[path.parents[3]])) for path, record in records.items())
 
 
 def _drifts_w(results: Path) -> dict[str, dict[str, float]]:

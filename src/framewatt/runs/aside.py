@@ -2,7 +2,7 @@
 
 Which ones follows from the records alone. The rule looks at what others did and at the order of the runs, never at what
 a run came to: leaving out by the result would choose a result. It takes the neighbours of a disturbed run, too, where
-nothing shows that the machine was quiet in between, since a run that a witness missed lies mostly in a burst of which
+nothing shows that the machine was quiet in between, since a run that a witness missed is mostly in a burst in which
 it saw other runs (docs/development/disturbed-studies.md).
 
 Before it is set aside, such a run is measured once more as soon as the machine is quiet. The second try counts, even if
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from framewatt.base.files import sha256_of
-from framewatt.runs.records import HeldRecords, read_run
+from framewatt.runs.records import StoredRecords, read_run
 from framewatt.runs.verdict import counts
 from framewatt.study.records import FirstTry, RunJob, RunRecord, primary_window, primary_witness
 from framewatt.witness.instrument import processors_allowed, quotas_of
@@ -72,7 +72,7 @@ class Try:
     counts: bool
 
 
-def set_aside(records: Iterable[tuple[Path, RunRecord]], settings: Mapping[str, Any]) -> HeldRecords:
+def set_aside(records: Iterable[tuple[Path, RunRecord]], settings: Mapping[str, Any]) -> StoredRecords:
     """Hold records, of which those that others disturbed too much no longer count and say why.
 
     A run's neighbours matter only if they are of its block or an earlier one: what is known after a block stays known.
@@ -82,7 +82,7 @@ def set_aside(records: Iterable[tuple[Path, RunRecord]], settings: Mapping[str, 
         settings: the study's; without `disturbance: set_aside` all records stay as they are.
     """
     if settings.get("disturbance") != SET_ASIDE:
-        return HeldRecords.of(records)
+        return StoredRecords.of(records)
     tries: list[Try] = []
 
     def noted() -> Iterator[tuple[Path, RunRecord]]:
@@ -90,7 +90,7 @@ def set_aside(records: Iterable[tuple[Path, RunRecord]], settings: Mapping[str, 
             tries.extend(tries_of(path, record))
             yield path, record
 
-    held = HeldRecords.of(noted())
+    held = StoredRecords.of(noted())
     return held.changed({path: _without(held[path], reason) for path, reason in reasons_of(tries).items()})
 
 

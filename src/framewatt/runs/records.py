@@ -25,26 +25,26 @@ UNIT = "sample"
 """The unit of work of earlier records."""
 
 _UNKNOWN = ", so accuracy is unknown"
-"""How a flag of such a record ended that said why its metrics are unknown."""
+"""How the flag of an earlier record ends that has the reason of unknown metrics."""
 
 
 _RENAMED = {"samples_processed": "units", "metrics": "quality"}
 
 
 def as_now(record: Mapping[str, Any]) -> RunRecord:
-    """A record with `units` and `quality` in place of `samples_processed` and `metrics`.
+    """Return a record with `units` and `quality` instead of `samples_processed` and `metrics`.
 
     Args:
         record: schema-checked, of any version; `schema_version` stays.
     """
     if record["schema_version"] >= QUALITY_SINCE:
         return cast("RunRecord", dict(record))
-    kept = {name: value for name, value in record.items() if name not in ("samples_processed", "metrics")}
+    others = {name: value for name, value in record.items() if name not in ("samples_processed", "metrics")}
     why = next((flag.removesuffix(_UNKNOWN) for flag in record["flags"] if flag.endswith(_UNKNOWN)), None)
     count = record["samples_processed"]
-    unknown = {_RENAMED.get(name, name): told for name, told in record.get("unknown", {}).items()}
+    unknown = {_RENAMED.get(name, name): reason for name, reason in record.get("unknown", {}).items()}
     converted = {
-        **kept,
+        **others,
         **({"unknown": unknown} if unknown else {}),
         "units": None if count is None else {"name": UNIT, "count": count},
         "quality": described(record["metrics"], why),
@@ -67,7 +67,7 @@ SCHEMA_VERSION = 6
 SCHEMA_PATH = Path(__file__).parents[3] / "config" / "schemas" / "run.schema.json"
 
 LIST = ".records.txt"
-"""Name of a list of records, beside the frames that are made of them."""
+"""Name of a list of records, next to the frames that are made of them."""
 
 
 def write_run(path: Path, record: Mapping[str, Any]) -> None:
@@ -186,51 +186,51 @@ _QUICK = 1
 """Level of compression: a better one saves 3 % more."""
 
 
-class HeldRecord:
-    """One record, compressed: 3 kB in place of 41. Making it anew takes 0.07 ms (0.12 from JSON, 0.2 from its file).
+class StoredRecord:
+    """One record, compressed: 3 kB instead of 41. Making it again takes 0.07 ms (0.12 from JSON, 0.2 from its file).
 
     Args:
         record: as JSON gives it.
     """
 
-    __slots__ = ("_held",)
+    __slots__ = ("_compressed",)
 
     def __init__(self, record: Mapping[str, Any]) -> None:
-        self._held = zlib.compress(marshal.dumps(dict(record)), _QUICK)
+        self._compressed = zlib.compress(marshal.dumps(dict(record)), _QUICK)
 
     def made(self) -> RunRecord:
         """The record, each time a new one: what is changed in it is changed in that one alone."""
-        record: RunRecord = marshal.loads(zlib.decompress(self._held))  # noqa: S302 # bytes that this object made
+        record: RunRecord = marshal.loads(zlib.decompress(self._compressed))  # noqa: S302 # bytes that this object made
         return record
 
 
-class HeldRecords(Mapping[Path, RunRecord]):
-    """Records by their paths, each made when it is asked for, so that going over all of them keeps none.
+class StoredRecords(Mapping[Path, RunRecord]):
+    """Records by their paths, each made when it is accessed, so that reading all of them keeps none in memory.
 
     Args:
-        held: by their paths.
+        stored: by their paths.
     """
 
-    def __init__(self, held: Mapping[Path, HeldRecord]) -> None:
-        self._held = dict(held)
+    def __init__(self, stored: Mapping[Path, StoredRecord]) -> None:
+        self._stored = dict(stored)
 
     @classmethod
     def of(cls, records: Iterable[tuple[Path, Mapping[str, Any]]]) -> Self:
-        """Hold records, given with their paths."""
-        return cls({path: HeldRecord(record) for path, record in records})
+        """Store records, given with their paths."""
+        return cls({path: StoredRecord(record) for path, record in records})
 
     def changed(self, records: Mapping[Path, Mapping[str, Any]]) -> Self:
-        """The same with these records in place of those at their paths."""
-        return type(self)(self._held | {path: HeldRecord(record) for path, record in records.items()})
+        """Return the same records, with these at their paths."""
+        return type(self)(self._stored | {path: StoredRecord(record) for path, record in records.items()})
 
     def __getitem__(self, path: Path) -> RunRecord:
-        return self._held[path].made()
+        return self._stored[path].made()
 
     def __iter__(self) -> Iterator[Path]:
-        return iter(self._held)
+        return iter(self._stored)
 
     def __len__(self) -> int:
-        return len(self._held)
+        return len(self._stored)
 
     def sorted(self, key: Callable[[RunRecord], Any]) -> Self:
         """The same in another order.
@@ -239,4 +239,4 @@ class HeldRecords(Mapping[Path, RunRecord]):
             key: of a record, what it is ordered by.
         """
         keys = {path: key(record) for path, record in self.items()}
-        return type(self)({path: self._held[path] for path in sorted(self._held, key=keys.__getitem__)})
+        return type(self)({path: self._stored[path] for path in sorted(self._stored, key=keys.__getitem__)})

@@ -27,6 +27,7 @@ from framewatt.runs.predictions import NAME as PREDICTIONS
 from framewatt.runs.predictions import as_bytes, predictions_entry
 from framewatt.study.factors import CLOSED, rate_of
 from framewatt.study.options import KEPT, STEP
+from framewatt.study.records import Latency
 from framewatt.study.training import SEEDED
 from framewatt.tasks.phases import Work, needs_outputs, without_marks, work_done
 from framewatt.tasks.quality import HINT, quality_of
@@ -279,7 +280,7 @@ def peak_memory_b() -> int | None:
     return 1024 * max(own_kib, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 
 
-def _latency(stamps: Sequence[int] | NDArray[np.int64]) -> dict[str, Any]:
+def _latency(stamps: Sequence[int] | NDArray[np.int64]) -> Latency:
     """Statistics of batch latency: seconds from handing over a batch until its scores are on the host."""
     seconds = np.diff(np.array(stamps)) * 1e-9
     p50, p95, p99 = np.quantile(seconds, [0.5, 0.95, 0.99])

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from framewatt.base.typed_schema import Schema
 from framewatt.study.factors import CLOSED, MOST_TOGETHER, NATIVE, PATTERN
 
 Level = str | int | float
@@ -178,7 +179,7 @@ def _weight_inputs(cell: Configuration, level: Level, device: str) -> str | None
     return "Node.js reads the file as it was exported" if cell.changed.get("client") == "node" else None
 
 
-def _words(*words: str) -> dict[str, Any]:
+def _words(*words: str) -> Schema:
     return {"enum": list(words)}
 
 
@@ -347,7 +348,7 @@ def optional() -> list[Option]:
     return [option for option in OPTIONS.values() if option.name not in ALWAYS]
 
 
-def with_options(schema: Mapping[str, Any]) -> dict[str, Any]:
+def with_options(schema: Mapping[str, Any]) -> Schema:
     """The schema of measuring studies with the options in it: as lists in `factors`, and as levels in `exclude`."""
     properties = schema["properties"]
     return {
@@ -360,13 +361,13 @@ def with_options(schema: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _with_properties(entries: Mapping[str, Any], describe: Callable[[Option], dict[str, Any]]) -> dict[str, Any]:
+def _with_properties(entries: Mapping[str, Any], describe: Callable[[Option], Schema]) -> Schema:
     items = entries["items"]
     added = {name: describe(option) for name, option in OPTIONS.items()}
     return {**entries, "items": {**items, "properties": {**items["properties"], **added}}}
 
 
-def _as_list(option: Option) -> dict[str, Any]:
+def _as_list(option: Option) -> Schema:
     """Schema of a list of levels; an empty list leaves the option at its default."""
     default = [option.default] if option.name in ALWAYS else []
     return {
@@ -378,5 +379,5 @@ def _as_list(option: Option) -> dict[str, Any]:
     }
 
 
-def _as_level(option: Option) -> dict[str, Any]:
+def _as_level(option: Option) -> Schema:
     return {"description": "Level to leave out.", **option.levels}

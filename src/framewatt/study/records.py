@@ -525,6 +525,10 @@ class MergedRecord(RunRecord):
     of: RunOfMachine
 
 
+Row = dict[str, Any]
+"""A row of a frame of runs or epochs: a value by column, with the levels of all factors, see frames.frames."""
+
+
 class Event(TypedDict):
     """An edge of a window, as the measured process writes it."""
 

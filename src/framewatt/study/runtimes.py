@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from framewatt.base.typed_schema import Schema
 from framewatt.study.factors import NATIVE
 from framewatt.study.options import EVERYWHERE, GREEDY, LAMB, NOWHERE, QUANTISED, REMOVED, Level, Option
 
@@ -159,7 +160,7 @@ FRAMEWORKS = tuple(name for name, runtime in RUNTIMES.items() if runtime.trains)
 """The frameworks that make weights."""
 
 
-def with_runtimes(schema: Mapping[str, Any]) -> dict[str, Any]:
+def with_runtimes(schema: Mapping[str, Any]) -> Schema:
     """Return the schema of measuring studies with the runtimes as levels of the factor `runtime`."""
     factors = schema["properties"]["factors"]
     levels = factors["items"]["properties"]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from framewatt.base.errors import FramewattError
+from framewatt.base.typed_schema import Schema
 from framewatt.base.validation import validate
 from framewatt.study.cell import FIXED, Cell, Chosen
 from framewatt.study.factors import NATIVE, shared
@@ -32,7 +33,7 @@ class Lacks(Protocol):
         """Why a cell cannot run without them, or None where it can."""
 
 
-def schema_of_measuring(schema: Mapping[str, Any]) -> dict[str, Any]:
+def schema_of_measuring(schema: Mapping[str, Any]) -> Schema:
     """The part of the study schema that holds for studies that measure, with options and settings of single models."""
     properties = {key: sub for key, sub in schema["properties"].items() if key not in ("files", "packages")}
     measuring = {**schema, "required": [*schema["required"], "factors"], "properties": properties}

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from framewatt.base.errors import FramewattError
+from framewatt.base.typed_schema import Schema
 from framewatt.study.cell import Cell
 from framewatt.study.options import LAMB, OPTIONS
 from framewatt.study.runtimes import FRAMEWORKS, ONNX, RUNTIMES, tuned_frameworks
@@ -83,7 +84,7 @@ def training_of(settings: Mapping[str, Any], workload: str) -> dict[str, Any]:
     return {**training, **own.get(workload, {})}
 
 
-def with_models(schema: Mapping[str, Any]) -> dict[str, Any]:
+def with_models(schema: Mapping[str, Any]) -> Schema:
     """Return the schema of measuring studies with settings of single models in `training`."""
     properties = schema["properties"]
     training = properties["training"]

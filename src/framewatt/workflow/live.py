@@ -152,15 +152,15 @@ class Live:
         from framewatt.frames.totals import Scope
         from framewatt.report.sentences import answers_so_far
         from framewatt.runs.aside import set_aside
-        from framewatt.runs.records import HeldRecords, read_run
+        from framewatt.runs.records import StoredRecords, read_run
 
         settings = self._plan["settings"]
         paths = self._progress.records_of(range(self._blocks + 1, blocks + 1))
-        read = HeldRecords.of((path, read_run(path)) for path in paths)
+        read = StoredRecords.of((path, read_run(path)) for path in paths)
         # With the block before: its last run may have been disturbed together with the first new run.
         counted = set_aside([*self._last_block.items(), *read.items()], settings)
         records = [record for record in counted.values() if record["repetition"] > self._blocks]
-        self._last_block = HeldRecords.of(item for item in read.items() if item[1]["repetition"] == blocks)
+        self._last_block = StoredRecords.of(item for item in read.items() if item[1]["repetition"] == blocks)
         rows = runs_frame(records, scope=Scope.of(settings))
         self._frame = rows if self._frame is None else pd.concat([self._frame, rows], ignore_index=True)
         self._blocks = blocks

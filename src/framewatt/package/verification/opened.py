@@ -28,7 +28,7 @@ from framewatt.planning.placement import NOWHERE, calibrations, nodes_of, placem
 from framewatt.planning.plan import plan_of, planned_cells
 from framewatt.planning.planned import Merged
 from framewatt.runs.aside import set_aside
-from framewatt.runs.records import HeldRecord, HeldRecords, read_run
+from framewatt.runs.records import StoredRecord, StoredRecords, read_run
 from framewatt.stopping.path import Path as StoppingPath
 from framewatt.stopping.path import path_of
 from framewatt.study.records import RunRecord
@@ -55,7 +55,7 @@ class RunFolder:
     path: Path
     cell: str
     repetition: int
-    held: HeldRecord | None
+    held: StoredRecord | None
     problem: str | None
 
     @property
@@ -151,19 +151,19 @@ class Opened:
         """What the study knew after each whole block that the package has; None where it has no rule when to stop."""
         if not isinstance(self.study, MeasuredStudy) or rule_of(self.study.settings) is None:
             return None
-        records: dict[Path, HeldRecord] = {}
+        records: dict[Path, StoredRecord] = {}
         for _, block in itertools.groupby(self.study.runs(), key=lambda run: run.repetition):
             found = [self._run(run.cell.id, run.repetition) for run in block]
             # A record counts where it lies; that it says so itself is another check's.
             known = {
-                run.path: HeldRecord({**record, "cell_id": run.cell, "repetition": run.repetition})
+                run.path: StoredRecord({**record, "cell_id": run.cell, "repetition": run.repetition})
                 for run in found
                 if (record := run.record) is not None
             }
             if len(known) < len(found):
                 break
             records |= known
-        held = set_aside(HeldRecords(records).items(), self.study.settings)
+        held = set_aside(StoredRecords(records).items(), self.study.settings)
         return path_of(planned_cells(self.plan), self.study.settings, held.values())
 
     @property
@@ -172,7 +172,7 @@ class Opened:
         return ((run, record) for run in self.runs if (record := run.record) is not None)
 
     @property
-    def as_planned(self) -> HeldRecords:
+    def as_planned(self) -> StoredRecords:
         """Those records by their paths, with the plan's levels: a study may name an option only since they ran.
 
         Runs that others disturbed too much do not count, as in frames.
@@ -222,16 +222,16 @@ class Opened:
 def _on_machine(run: MergedRun, merged: Merged) -> RunFolder:
     """A run of a merged study, in the package of its machine, as one of the whole."""
     record, problem = _record_in(run.path.parent)
-    whole = HeldRecord(merged.as_one(record.made(), run.source.machine)) if record is not None else None
+    whole = StoredRecord(merged.as_one(record.made(), run.source.machine)) if record is not None else None
     return RunFolder(run.path.parent, run.cell.id, run.repetition, whole, problem)
 
 
-def _record_in(path: Path) -> tuple[HeldRecord | None, str | None]:
+def _record_in(path: Path) -> tuple[StoredRecord | None, str | None]:
     """The record in a run's folder, or why there is none."""
     if not (path / "run.json").is_file():
         return None, "planned, and has no record"
     try:
-        return HeldRecord(_in_present_words(read_run(path / "run.json"))), None
+        return StoredRecord(_in_present_words(read_run(path / "run.json"))), None
     except FramewattError as error:
         return None, str(error).removeprefix(f"{path}/")
 
