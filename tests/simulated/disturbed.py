@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from framewatt.statistics.looks import Looks, best_of
+from framewatt.statistics.stopping import Looks, best_of
 from framewatt.study.stopping_rule import FIXED, Rule
 from simulated.stopping import ALPHA, AT_LEAST, NOISE, TARGET, Values, stopped_by_t, stopped_for_best
 

@@ -13,7 +13,7 @@ from framewatt.statistics.answers import ANSWERS_COLUMNS, answer
 from framewatt.statistics.best_set import best_set, level_of, p_of_equal
 from framewatt.statistics.comparisons import compare_cells
 from framewatt.statistics.log_ratios import all_pairs, log_ratio, logs_of
-from framewatt.statistics.looks import Looks
+from framewatt.statistics.stopping import Looks
 from framewatt.study.cell import Cell
 from framewatt.study.factors import COMPARED
 

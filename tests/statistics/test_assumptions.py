@@ -55,5 +55,5 @@ def test_independent_blocks_have_such_a_p_no_more_often_than_said() -> None:
 def test_a_cell_that_is_rarely_slow_is_named_and_one_that_is_rarely_fast_is_not() -> None:
     slow = frame({"quick": STEADY, "other": [*STEADY[:5], 31.0, *STEADY[6:]]})
     (sign,) = doubts(slow, paired=True)
-    assert sign.startswith("1 of 8 runs of other took far more than its others (up to 3.1 times)")
+    assert sign.startswith("1 of 8 runs of other took far more than its others (up to 3.1x)")
     assert list(doubts(frame({"quick": STEADY, "other": [*STEADY[:5], 3.1, *STEADY[6:]]}), paired=True)) == []

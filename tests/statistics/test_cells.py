@@ -129,7 +129,7 @@ def test_a_rows_interval_depends_on_no_other_row() -> None:
 
 def test_a_run_that_is_there_twice_is_an_error() -> None:
     runs = runs_frame({TORCH: [1, 2]})
-    with pytest.raises(FramewattError, match="two rows of infer-resnet50-digits-torch-b1 repetition 1"):
+    with pytest.raises(FramewattError, match="infer-resnet50-digits-torch-b1 repetition 1 has two rows"):
         summarise(pd.concat([runs, runs]), settings())
 
 

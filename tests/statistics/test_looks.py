@@ -8,8 +8,7 @@ import pytest
 
 from framewatt.statistics.answers import find_best
 from framewatt.statistics.best_set import BestSet
-from framewatt.statistics.looks import ONCE, Looks, best_of
-from framewatt.statistics.stopping import look_for_best
+from framewatt.statistics.stopping import ONCE, Looks, best_of, look_for_best
 from framewatt.stopping.record import looks_of
 
 ALPHA = 0.05

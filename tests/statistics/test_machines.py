@@ -10,9 +10,9 @@ from frames_factory import cell, runs_frame
 from scipy import stats
 
 from framewatt.runs.aside import ASIDE
-from framewatt.statistics.looks import ONCE, Looks
 from framewatt.statistics.machines import ALL, answer_by_machine
 from framewatt.statistics.selection import stratified
+from framewatt.statistics.stopping import ONCE, Looks
 from framewatt.study.cell import Cell
 from framewatt.study.factors import COMPARED
 

@@ -11,8 +11,7 @@ from framewatt.figures import load as figure_of_load
 from framewatt.frames.frames import runs_frame
 from framewatt.runs.verdict import _flags_of_load
 from framewatt.statistics.accuracies import BEST, NOT_APART
-from framewatt.statistics.deploy import TOO_SLOW, judge_choices
-from framewatt.statistics.load import under_load
+from framewatt.statistics.deploy import TOO_SLOW, judge_choices, under_load
 from framewatt.statistics.selection import totals
 from framewatt.study.factors import rate_of
 from framewatt.tables.load import load

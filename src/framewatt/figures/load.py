@@ -12,14 +12,14 @@ from matplotlib.lines import Line2D
 from framewatt.figures import notes, style
 from framewatt.figures.cells import LABEL, heading, labelled, panels
 from framewatt.frames.factor_words import factors_of
-from framewatt.statistics.load import ENERGY, under_load
+from framewatt.statistics.deploy import ENERGY_OF_A_REQUEST, under_load
 from framewatt.study.factors import COMPARED, shared
 
 TITLE = "Latency and energy against the rate of requests"
 _ROWS = (
     ("latency_p50_s", "latency, median", "s"),
     ("latency_p99_s", "latency, 99 %", "s"),
-    (ENERGY, "energy per request", "J"),
+    (ENERGY_OF_A_REQUEST, "energy per request", "J"),
 )
 _LATENCIES = ("latency_p50_s", "latency_p99_s")
 _DASHES = ("-", "--", "-.", (0, (5, 1, 1, 1, 1, 1)))

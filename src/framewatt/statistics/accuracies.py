@@ -19,18 +19,18 @@ from framewatt.study.records import RunRecord
 from framewatt.study.runtimes import RUNTIMES
 
 OBJECTIVES = {"energy": "energy_per_sample_j", "latency": "latency_p95_s", "throughput": "time_per_sample_s"}
-"""Objectives, each with its quantity, of which smaller is better."""
+"""Objectives, each with its quantity; smaller is better."""
 
 BEST, NOT_APART, NOT_LESS, WORSE = "least", "not told apart", "not less", "more"
-"""Verdicts of a choice in an objective: alone in the confidence set of the best; one of several in it; outside of it,
-where it is only known that the best takes no more; outside of it, and shown to take more than the best."""
+"""Verdicts of a choice in an objective, as deploy.csv stores them: alone in the confidence set of the best; in it with
+others; outside of it, where it is only known that the best takes no more; outside of it, and shown to take more."""
 
 
 def paired_equivalence(first: npt.ArrayLike, second: npt.ArrayLike, margin: float) -> float:
-    """P of "their accuracies differ by the margin or more", from which samples each got right (Tango 1998).
+    """Return p of "the accuracies of two models differ by the margin or more", from the samples each got right.
 
-    The larger p of two one-sided score tests of the difference of paired proportions: Tango, Statistics in Medicine
-    17:891-908. Only discordant samples, which one got right and the other wrong, separate the two. Their number in the
+    The larger p of two one-sided score tests of the difference of paired proportions: Tango 1998, Statistics in
+    Medicine 17:891-908. Only samples that one model got right and the other wrong separate the two. Their number in the
     test set bounds their true share, so two models that agree on all of a small test set are not thereby equal.
 
     Args:
@@ -43,13 +43,13 @@ def paired_equivalence(first: npt.ArrayLike, second: npt.ArrayLike, margin: floa
     """
     one, other = np.asarray(first, dtype=bool), np.asarray(second, dtype=bool)
     if one.shape != other.shape or one.ndim != 1 or not one.size:
-        raise ValueError(f"found right answers of shapes {one.shape} and {other.shape}; allowed: one shape (n,)")
+        raise ValueError(f"right answers have shapes {one.shape} and {other.shape}. Give two of one shape (n,).")
     gained, lost = int((one & ~other).sum()), int((~one & other).sum())
     return max(_tango_p(gained, lost, one.size, margin), _tango_p(lost, gained, one.size, margin))
 
 
 def samples_needed(others: int, margin: float, alpha: float) -> int:
-    """Size of a test set on which models that answer every sample alike are shown to be equally accurate.
+    """Return the size of a test set on which models that answer every sample alike are shown to be equally accurate.
 
     Args:
         others: models that are compared with one; each test is at `alpha` over their number.
@@ -76,7 +76,7 @@ def _tango_p(gained: int, lost: int, n: int, margin: float) -> float:
 
 
 def independent_equivalence(first: float, second: float, samples: int, margin: float) -> float:
-    """P of the same hypothesis where per-sample results are unknown, from the size of the test set alone.
+    """Return p of the hypothesis of `paired_equivalence` where only the size of the test set is known.
 
     It treats the models as tested on independent samples (two one-sided score tests of two binomial proportions,
     Miettinen and Nurminen 1985, by statsmodels). Models mostly get the same samples right, so their true difference
@@ -93,13 +93,13 @@ def independent_equivalence(first: float, second: float, samples: int, margin: f
     if abs(first - second) >= margin:
         return 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = tost_proportions_2indep(right[0], samples, right[1], samples, low, high, method="score")
-    p = float(found.pvalue)
+        outcome = tost_proportions_2indep(right[0], samples, right[1], samples, low, high, method="score")
+    p = float(outcome.pvalue)
     return 1.0 if math.isnan(p) else p
 
 
 ON_THE_SAME = "on the same"
-"""How the note of a test begins that is paired by samples."""
+"""First words of the note of a test that is paired by samples."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class TestSets:
     weights: Mapping[str, str] = field(default_factory=dict)
 
     def size(self, cell: str) -> int | None:
-        """Samples of a cell's test set; None where unknown."""
+        """Return the number of samples of a cell's test set; None where unknown."""
         return len(self.right[cell]) if cell in self.right else self.samples.get(cell)
 
 
@@ -152,7 +152,7 @@ def equivalence(first: tuple[str, float], second: tuple[str, float], tested: Tes
         tested: their test sets.
         margin: largest difference that counts as none, a share.
     """
-    (one, accuracy), (other, beside) = first, second
+    (one, accuracy), (other, other_accuracy) = first, second
     if one in tested.right and other in tested.right and len(tested.right[one]) == len(tested.right[other]):
         right = tested.right[one], tested.right[other]
         if tested.weights.get(one, one) == tested.weights.get(other, other) and np.array_equal(*right):
@@ -163,7 +163,7 @@ def equivalence(first: tuple[str, float], second: tuple[str, float], tested: Tes
         return Equivalence(None, "size of the test set unknown")
     if sizes[0] != sizes[1]:
         return Equivalence(None, f"test sets of {sizes[0]} and {sizes[1]} samples")
-    p = independent_equivalence(accuracy, beside, sizes[0], margin)
+    p = independent_equivalence(accuracy, other_accuracy, sizes[0], margin)
     return Equivalence(p, f"by the size of a test set of {sizes[0]} samples")
 
 
@@ -171,20 +171,20 @@ def read_test_sets(records: Mapping[Path, RunRecord], own_models: Collection[str
     """Read the predictions of the first run that counts of every cell; later runs have the same or equivalent weights.
 
     Args:
-        records: run records by their paths, with predictions beside them.
+        records: run records by their paths, with predictions in the same folder.
         own_models: names of workloads that the study's author supplied, each one model in any format.
 
     Raises:
         FramewattError: predictions cannot be read, or do not match their record.
     """
-    told = [
+    predicted = [
         (record["repetition"], path, record["predictions"], record["cell_id"], record["cell"])
         for path, record in records.items()
         if record.get("predictions") and counts(record)
     ]
     right: dict[str, Answers] = {}
     weights: dict[str, str] = {}
-    for _, path, answers, name, cell in sorted(told, key=lambda of: of[0]):
+    for _, path, answers, name, cell in sorted(predicted, key=lambda run: run[0]):
         if name not in right:
             right[name] = read_right(path.with_name(NAME), answers)
             own = cell["workload"] in own_models

@@ -1,4 +1,4 @@
-"""Which cell costs least, by how much, and how sure that is: one row per group and quantity."""
+"""The answers: the cheapest cell of every group, by how much, and how sure that is. One row per group and quantity."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,8 +11,8 @@ import pandas as pd
 from framewatt.frames.headline import aside, headline_of_runs
 from framewatt.statistics.best_set import BestSet, groups, mixing
 from framewatt.statistics.log_ratios import FEWEST, logs_of, number
-from framewatt.statistics.looks import ONCE, Looks, best_of
 from framewatt.statistics.selection import ENERGIES, block_values, cells_of, counted, totals
+from framewatt.statistics.stopping import ONCE, Looks, best_of
 from framewatt.study.factors import AnyCell
 from framewatt.study.statistical_tests import NAMES, is_paired, t_of
 
@@ -78,7 +78,7 @@ class ConfidenceSet:
 
     @property
     def unconfirmed(self) -> list[tuple[str, str]]:
-        """Pairs of cells of which an earlier look showed the first to take less, and all blocks together do not."""
+        """Pairs of cells: an earlier look showed that the first takes less, and all blocks together do not."""
         turned = np.argwhere(self.inner.shown & (self.inner.pairs.mean <= 0))
         return [(self.cells[less], self.cells[more]) for more, less in turned]
 
@@ -106,7 +106,7 @@ class ConfidenceSet:
 
 
 def find_best(values: pd.DataFrame, alpha: float, *, paired: bool, looks: Looks = ONCE) -> ConfidenceSet | None:
-    """Find the confidence set of a group; None where no cell has a run that counts.
+    """Return the confidence set of the cheapest cell of a group; None where no cell has a run that counts.
 
     Args:
         values: from `block_values`: one row per block, one column per cell.
@@ -123,19 +123,21 @@ def find_best(values: pd.DataFrame, alpha: float, *, paired: bool, looks: Looks 
     known = np.isfinite(logs)
     together = paired and len(cells) > 1
     blocks = (known.sum(axis=0) > 1).sum() if together else known.sum(axis=1).min()
-    found = best_of(logs, alpha, looks, paired=paired, repetitions=[int(number) for number in values.index])
-    return ConfidenceSet(cells, found, int(blocks))
+    best = best_of(logs, alpha, looks, paired=paired, repetitions=[int(number) for number in values.index])
+    return ConfidenceSet(cells, best, int(blocks))
 
 
 def answer(
     runs: pd.DataFrame, settings: Mapping[str, Any], planned: Iterable[AnyCell] = (), looks: Looks = ONCE
 ) -> pd.DataFrame:
-    """Find the cheapest cells of every group by energy (first rows) and by time, each at the study's alpha.
+    """Return the answers of a study: the cheapest cells of every group by energy (first rows) and by time.
+
+    Each answer is at the study's alpha. The method is in `best_set` and in docs/statistics.md.
 
     Args:
         runs: the runs frame.
         settings: the study's `statistics`: compare, test, alpha.
-        planned: the study's cells; the frame has no row of a cell whose runs are all missing.
+        planned: the study's cells; the frame has no row of a cell if all its runs are missing.
         looks: how the study looked at its results before it stopped.
 
     Returns:
@@ -146,17 +148,17 @@ def answer(
     """
     rows = totals(runs)
     every = {cell.id: cell for cell in [*planned, *cells_of(rows)]}.values()
-    found = [
+    answers = [
         {"quantity": quantity, "group": group}
         | answer_group(rows, [cell.id for cell in cells], quantity, settings, looks)
         for quantity in headline_of_runs(rows).quantities
         for group, cells in groups(every, settings["compare"]).items()
     ]
-    return typed(pd.DataFrame(found, columns=ANSWERS_COLUMNS))
+    return typed(pd.DataFrame(answers, columns=ANSWERS_COLUMNS))
 
 
 def typed(frame: pd.DataFrame) -> pd.DataFrame:
-    """A frame of ANSWERS_COLUMNS, and of others, with the types of those columns."""
+    """Return a frame with the types of ANSWERS_COLUMNS; other columns stay as they are."""
     numbers = ("ratio", "ratio_low", "ratio_high", "apart", "others_at_least")
     return frame.astype(
         dict.fromkeys(numbers, "float64")
@@ -168,7 +170,7 @@ def typed(frame: pd.DataFrame) -> pd.DataFrame:
 def answer_group(
     rows: pd.DataFrame, cells: Sequence[str], quantity: str, settings: Mapping[str, Any], looks: Looks
 ) -> dict[str, Any]:
-    """The answer of a group for one quantity: ANSWERS_COLUMNS from `best` on.
+    """Return the answer of a group for one quantity: ANSWERS_COLUMNS from `best` on.
 
     Args:
         rows: from `totals`.
@@ -178,76 +180,76 @@ def answer_group(
         looks: how the study looked at its results before it stopped.
     """
     values = block_values(rows, cells, quantity)
-    found = find_best(values, settings["alpha"], paired=is_paired(settings), looks=looks)
+    confidence_set = find_best(values, settings["alpha"], paired=is_paired(settings), looks=looks)
     estimated = quantity in ENERGIES and any(counted(rows, cell, quantity)["estimated"].any() for cell in cells)
     row: dict[str, Any] = {"best": "", "settled": False, "reference": "", "next": "", "ratios": "{}", "blocks": 0}
     row |= {"n_cells": 0, "without": JOINT.join(cells), "estimated": bool(estimated), "rule": ""}
-    if found is None:
+    if confidence_set is None:
         return row | {"note": "no run counts"}
-    ratios = found.ratios
+    ratios = confidence_set.ratios
     # `next` is the cell with the smallest ratio to the reference.
     nearest = next(iter(ratios), "")
     near = ratios.get(nearest, {})
-    # A cell whose runs were all set aside may be the cheapest.
-    lost = sorted({*cells} - {*found.cells} & {*rows.loc[aside(rows), "cell"]})
+    # A cell may be the cheapest even if all its runs were set aside.
+    lost = sorted({*cells} - {*confidence_set.cells} & {*rows.loc[aside(rows), "cell"]})
     row |= {
-        "best": JOINT.join([*found.best, *lost]),
-        "settled": found.settled and not lost,
-        "reference": found.reference,
+        "best": JOINT.join([*confidence_set.best, *lost]),
+        "settled": confidence_set.settled and not lost,
+        "reference": confidence_set.reference,
         "next": nearest,
         **{f"ratio{end}": near.get(key) for end, key in (("", "ratio"), ("_low", "low"), ("_high", "high"))},
-        "apart": None if lost else number(found.inner.apart()),
+        "apart": None if lost else number(confidence_set.inner.apart()),
         "others_at_least": min((one["at_least"] for one in ratios.values() if one["at_least"]), default=None),
         "ratios": json.dumps(ratios),
-        "blocks": found.blocks,
-        "n_cells": len(found.cells),
-        "without": JOINT.join(cell for cell in cells if cell not in found.cells),
-        "rule": _rule(found, settings, looks),
+        "blocks": confidence_set.blocks,
+        "n_cells": len(confidence_set.cells),
+        "without": JOINT.join(cell for cell in cells if cell not in confidence_set.cells),
+        "rule": _rule(confidence_set, settings, looks),
     }
     lost_notes = [f"too disturbed to be compared: {', '.join(lost)}"] if lost else []
     still = "the e-process" if looks.until_known else "the sign test"
-    notes = lost_notes + _notes(found, values, still, paired=is_paired(settings))
-    if len(found.cells) > 1:
-        compared = pd.concat([counted(rows, cell, quantity) for cell in found.cells])
+    notes = lost_notes + _notes(confidence_set, values, still, paired=is_paired(settings))
+    if len(confidence_set.cells) > 1:
+        compared = pd.concat([counted(rows, cell, quantity) for cell in confidence_set.cells])
         notes += mixing(compared, paired=is_paired(settings))
     return row | {"note": JOINT.join(notes)}
 
 
-def _rule(found: ConfidenceSet, settings: Mapping[str, Any], looks: Looks) -> str:
-    """How the set was found, in words; empty where there is nothing to compare."""
-    if len(found.cells) < 2:
+def _rule(confidence_set: ConfidenceSet, settings: Mapping[str, Any], looks: Looks) -> str:
+    """State the test and its level; empty where there is nothing to compare."""
+    if len(confidence_set.cells) < 2:
         return ""
-    share = round(settings["alpha"] / found.inner.level)
+    share = round(settings["alpha"] / confidence_set.inner.level)
     test = " ".join(filter(None, [NAMES[t_of(settings)], looks.words]))
     return f"{test}; each one-sided test and each end of an interval at {settings['alpha']:g}/{share}"
 
 
-def _notes(found: ConfidenceSet, values: pd.DataFrame, still: str, *, paired: bool) -> list[str]:
-    """Limits of the answer; `still` names the test of ratios that do not vary."""
-    if len(found.cells) < 2:
+def _notes(confidence_set: ConfidenceSet, values: pd.DataFrame, still: str, *, paired: bool) -> list[str]:
+    """List the limits of the answer; `still` names the test of ratios that do not vary."""
+    if len(confidence_set.cells) < 2:
         return ["one cell has runs that count, so nothing is compared"]
-    what = ("block" if paired else "run") + ("" if found.blocks == 1 else "s")
+    what = ("block" if paired else "run") + ("" if confidence_set.blocks == 1 else "s")
     notes = []
-    if found.blocks < FEWEST:
-        notes.append(f"{found.blocks} {what}: nothing is known of the noise, at least {FEWEST} are needed")
-    positive = values[list(found.cells)]
-    if zeros := [cell for cell in found.cells if (positive[cell] <= 0).any()]:
+    if confidence_set.blocks < FEWEST:
+        notes.append(f"{confidence_set.blocks} {what}: nothing is known of the noise, at least {FEWEST} are needed")
+    positive = values[list(confidence_set.cells)]
+    if zeros := [cell for cell in confidence_set.cells if (positive[cell] <= 0).any()]:
         notes.append(f"runs of 0 or less left out, which have no logarithm: {', '.join(zeros)}")
     counts = logs_of(positive.to_numpy(dtype=np.float64)).shape[0] - positive.where(positive > 0).isna().sum()
-    fewer = [f"{cell} has {counts[cell]}" for cell in found.cells if counts[cell] < counts.max()]
-    if fewer and found.blocks >= FEWEST:
+    fewer = [f"{cell} has {counts[cell]}" for cell in confidence_set.cells if counts[cell] < counts.max()]
+    if fewer and confidence_set.blocks >= FEWEST:
         notes.append(f"of {counts.max()} {'blocks' if paired else 'runs'}: {', '.join(fewer)}")
     notes += [
         f"an earlier look showed that {less} takes less than {more}, which all blocks together do not confirm"
-        for less, more in found.unconfirmed
+        for less, more in confidence_set.unconfirmed
     ]
-    others = ~np.eye(len(found.cells), dtype=bool)
-    if found.blocks >= FEWEST and (found.inner.pairs.error[others] == 0).any():
+    others = ~np.eye(len(confidence_set.cells), dtype=bool)
+    if confidence_set.blocks >= FEWEST and (confidence_set.inner.pairs.error[others] == 0).any():
         notes.append(f"some ratios are the same in every block: there {still} decides, and no interval is known")
     return notes
 
 
 def rounded(value: Any) -> float | None:
-    """A number for JSON, rounded to twelve digits like all numbers in these files; None where not finite."""
+    """Return a number rounded to twelve digits, as all numbers in these files; None where it is not finite."""
     known = number(value)
     return None if known is None else float(f"{known:.12g}")

@@ -1,4 +1,4 @@
-"""What the tests of an answer take for granted, and signs that a study does not keep it.
+"""Assumptions of the tests behind an answer, and signs that the runs of a study do not meet them.
 
 The t-tests of a group take what differs between blocks for noise: independent from block to block, and of one kind.
 Two ways in which real machines break that make answers wrong far too often: noise that goes on over blocks (a machine
@@ -22,14 +22,14 @@ from framewatt.statistics.selection import block_values, cells_of, totals
 from framewatt.study.statistical_tests import is_paired
 
 DRIFT_COLUMNS = ["quantity", "over", "n", "r", "p", "change_percent", "drifts"]
-"""Columns of the drift. `over` says whether the `n` points are blocks or runs; `r` is the correlation of their level
+"""Columns of the drift. `over` is what the `n` points are, blocks or runs; `r` is the correlation of their level
 with their position in the study's order; `change_percent` the change from first to last point, by a straight line."""
 
 _FEWEST_POINTS = 3
 
 
 def drift(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Drift of energy and of time over the order of the whole study, after subtracting each cell's median.
+    """Return the drift of energy and of time over the order of the whole study, after subtracting each cell's median.
 
     A point is a block: runs of a block share the conditions of its minutes, so they are not independent. Without
     blocks, a point is a run, by its position.
@@ -44,19 +44,19 @@ def drift(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
     rows = totals(runs)
     cells = [cell.id for cell in cells_of(rows)]
     places = None if is_paired(settings) else _places(rows)
-    found = []
+    measured_drifts = []
     for quantity in headline_of_runs(rows).quantities:
         n, r, p, change = drift_of(block_values(rows, cells, quantity), places)
         drifts = p is not None and p <= settings["alpha"]
-        found.append([quantity, "blocks" if places is None else "runs", n, r, p, change, drifts])
-    frame = pd.DataFrame(found, columns=DRIFT_COLUMNS)
+        measured_drifts.append([quantity, "blocks" if places is None else "runs", n, r, p, change, drifts])
+    frame = pd.DataFrame(measured_drifts, columns=DRIFT_COLUMNS)
     return frame.astype({"n": "Int64", "r": "float64", "p": "float64", "change_percent": "float64", "drifts": "bool"})
 
 
 def drift_of(
     values: pd.DataFrame, places: "pd.Series[float] | None" = None
 ) -> tuple[int, float | None, float | None, float | None]:
-    """Number of points, correlation of level and position, its p, and the change over the study in percent.
+    """Return the number of points, the correlation of level and position, its p, and the change in percent.
 
     A straight line through levels (by scipy); with five blocks, a rank test would show a drift only where all five are
     in order.
@@ -93,7 +93,7 @@ _EVERY_ORDER = 6
 
 
 def follow_p(values: Floats) -> float:
-    """The p of "ratios of cells in one block say nothing of those in the next": small where they go on.
+    """Return p of "ratios of cells in one block are independent of those in the next"; small where noise goes on.
 
     A permutation test over orders of the blocks, one-sided; its statistic is the autocovariance at lag 1 of the
     logarithms after cells and blocks, summed over cells (Wald and Wolfowitz 1943, Annals of Mathematical Statistics
@@ -125,7 +125,7 @@ def follow_p(values: Floats) -> float:
 
 
 def doubts(values: pd.DataFrame, *, paired: bool) -> Iterator[str]:
-    """Signs in a group's runs that its answer may be wrong more often than it says, each as a sentence.
+    """Yield signs that the answer of a group may be wrong more often than it states, a sentence each.
 
     Args:
         values: one row per block, one column per cell, NaN where a run does not count (see block_values).
@@ -133,8 +133,8 @@ def doubts(values: pd.DataFrame, *, paired: bool) -> Iterator[str]:
     """
     if paired and follow_p(values.to_numpy(dtype=np.float64).T) <= SIGN_P:
         yield (
-            "From one block to the next, the ratios of these cells change less than by chance, so that so many blocks "
-            "say less than they seem to. Measure more, over a longer time."
+            "From one block to the next, the ratios of these cells change less than by chance, so these blocks "
+            "are weaker evidence than their number suggests. Measure more blocks, over a longer time."
         )
     left = residuals(values, paired=paired)
     slow = outlying(left) & (left > 0)
@@ -143,5 +143,5 @@ def doubts(values: pd.DataFrame, *, paired: bool) -> Iterator[str]:
         few, every = int(slow[cell].sum()), int(values[cell].notna().sum())
         yield (
             f"{few} of {every} runs of {cell} took far more than its others "
-            f"(up to {much:.2g} times): if few runs do, few blocks do not tell what it takes on average. Measure more."
+            f"(up to {much:.2g}x). Where that is rare, few blocks do not show the average. Measure more blocks."
         )

@@ -21,34 +21,36 @@ _WORDS = {"machine": "machines", "session": "sessions"}
 
 
 def mixing(rows: pd.DataFrame, *, paired: bool) -> list[str]:
-    """Flags of what a comparison mixes; empty where all of its runs are of one session.
+    """Return flags that name the machines or sessions that a comparison mixes; empty where its runs are of one session.
 
     A block that one machine measured as a whole is compared within itself, so the machine's share cancels; a block of
     several machines compares machines as much as cells.
 
     Args:
         rows: of the runs frame, the runs that are compared, indexed by repetition; those without a session (imported
-            ones, and records before schema 4) say nothing.
+            runs, and records before schema 4) are left out.
         paired: whether runs of one repetition belong to one block.
     """
     if not set(_WORDS) <= set(rows.columns) or set(_WORDS) & set(factors_of(rows)):
         # Where logs tell a machine or session, it is a factor: its levels are compared, not mixed.
         return []
-    told = rows[rows["session"].notna()]
+    placed = rows[rows["session"].notna()]
     flags = []
     for column, several in _WORDS.items():
-        count = told[column].nunique()
-        if count < 2 or (column == "session" and count == told["machine"].nunique()):
-            # Each machine has its own sessions: where it had one, its name says all.
+        count = placed[column].nunique()
+        if count < 2 or (column == "session" and count == placed["machine"].nunique()):
+            # Each machine has its own sessions: where it had one, its name identifies the session.
             continue
-        within = told[column].groupby(level=0).nunique() if paired else pd.Series(dtype="int64")
+        within = placed[column].groupby(level=0).nunique() if paired else pd.Series(dtype="int64")
         mixed = ", ".join(str(block) for block in within.index[within > 1])
         flags.append(f"runs of several {several} within block {mixed}" if mixed else f"runs of {count} {several}")
     return flags
 
 
 def p_of_equal(ratio: LogRatio, margin: float) -> Floats:
-    """The larger p of two one-sided t-tests on logarithms (Schuirmann 1987): small where costs are equal.
+    """Return the larger p of two one-sided t-tests on logarithms: small where two costs are equal within the margin.
+
+    Equivalence by two one-sided tests: Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15:657-680.
 
     The bounds of the ratio are 1 / (1 + margin) and 1 + margin, so that swapping the cells gives the same p.
 
@@ -66,26 +68,26 @@ def p_of_equal(ratio: LogRatio, margin: float) -> Floats:
 
 
 def group_of(cell: AnyCell, compared: Iterable[str]) -> str:
-    """Name of a cell's group: the levels that it shares with the cells it is compared with, in words."""
+    """Return the name of a cell's group: the levels that it shares with the cells it is compared with, in words."""
     levels = cell.to_dict()
     return phrase(levels, shared(list(levels), compared))
 
 
 def groups(cells: Iterable[AnyCell], compared: Iterable[str]) -> dict[str, list[AnyCell]]:
-    """Cells that may be compared with each other, by group, sorted by cell name."""
+    """Return the cells that may be compared with each other, by group, sorted by cell name."""
     compared = list(compared)
     named = sorted(((group_of(cell, compared), cell) for cell in cells), key=lambda pair: (pair[0], pair[1].id))
-    return {name: [cell for _, cell in found] for name, found in itertools.groupby(named, key=lambda pair: pair[0])}
+    return {name: [cell for _, cell in members] for name, members in itertools.groupby(named, key=lambda pair: pair[0])}
 
 
 def comparable_pairs(cells: Iterable[AnyCell], compared: Iterable[str]) -> list[tuple[str, AnyCell, AnyCell]]:
-    """Group, cell A and cell B of every comparison: all pairs that differ in compared factors only."""
+    """Return group, cell A and cell B of every comparison: all pairs that differ in compared factors only."""
     grouped = groups(cells, compared)
     return [(name, a, b) for name, members in grouped.items() for a, b in itertools.combinations(members, 2)]
 
 
 def not_compared(cells: Iterable[AnyCell], compared: Iterable[str]) -> str:
-    """What varies and is not compared, with the line that compares it; empty where some cells are compared.
+    """Name what varies and is not compared, with the line that compares it; empty where some cells are compared.
 
     Args:
         cells: of a study.
@@ -151,9 +153,9 @@ class BestSet:
 
 
 def level_of(cells: int, alpha: float) -> float:
-    """Significance level of each one-sided test of a group: alpha over the number of other cells.
+    """Return the significance level of each one-sided test of a group: alpha over the number of other cells.
 
-    A group of two takes alpha / 2, which is the usual two-sided test: of two cells that cost the same, either could be
+    A group of two takes alpha / 2, which is the common two-sided test: of two cells that cost the same, either could be
     named by mistake.
 
     Args:
@@ -171,9 +173,11 @@ def best_set(
     level: float | None = None,
     test: Callable[[LogRatio, Floats], LogRatio] = lambda pairs, _: pairs,
 ) -> BestSet:
-    """The cells that no other cell is shown to be cheaper than, each test one-sided at `level_of`.
+    """Return the confidence set of the cheapest: the cells that no other cell is shown to be cheaper than.
 
-    The truly cheapest cell is left out only if one of the others is found cheaper by chance. Alpha is divided by the
+    Each test is one-sided, at `level_of`.
+
+    The truly cheapest cell is left out only if one of the others appears cheaper by chance. Alpha is divided by the
     number of these others, so the set holds the cheapest with a probability of at least 1 - alpha, although no cell was
     singled out beforehand (subset selection: Gupta 1965, Technometrics 7:225; with tests of pairs: Hsu 1996, Multiple
     Comparisons, chapter 4). A cell with too few runs for a test stays in the set.
@@ -183,7 +187,7 @@ def best_set(
         alpha: largest probability that the set misses the cheapest cell.
         paired: whether runs at the same index belong to one block.
         level: of each test; None takes `level_of`.
-        test: replaces the t-test of the pairs (see looks.py).
+        test: replaces the t-test of the pairs (see stopping.py).
     """
     known = np.asarray(np.isfinite(logs).any(axis=-1))
     level = level_of(int(known.sum(axis=-1).max(initial=0)), alpha) if level is None else level
@@ -194,7 +198,7 @@ def best_set(
 
 
 def leader_of(pairs: LogRatio, among: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
-    """The cell of least geometric mean among some cells: shape (...).
+    """Return the cell of least geometric mean among some cells: shape (...).
 
     Cells are ordered as the tests compare them, by their mean ratio to the others.
 

@@ -47,8 +47,8 @@ _COLUMNS = [
     *("estimated", "left_out", "left_out_reasons", "flags"),
 ]
 """Columns of the cells frame after cell and the factors. Numbers from `mean` to `max` are in the unit that ends the
-quantity's name (of a metric without one, a share); what is unknown is missing, and `flags` says why. `cv_percent`
-is the plain coefficient of variation, `cv_after_blocks_percent` the one of residuals after block effects."""
+quantity's name (of a metric without one, a share). What is unknown is missing, and `flags` gives the reason.
+`cv_percent` is the plain coefficient of variation, `cv_after_blocks_percent` that of residuals after block effects."""
 
 SMALLEST_N_BIMODAL = 10
 """Runs below which the bimodality coefficient is not judged."""
@@ -61,10 +61,10 @@ _SCATTERED = {"energy_gross_j", "energy_per_sample_j", "duration_s", "time_per_s
 
 
 def summarise_cells(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
-    """Summarise every cell of a runs frame, over the runs with status ok whose energy is valid.
+    """Summarise every cell of a runs frame, over the runs with status ok and valid energy.
 
     Mean with Student's interval, median, standard deviation (n - 1), coefficient of variation, plain and after blocks;
-    Shapiro-Wilk; drift as Spearman's correlation with the place in the run order; runs whose residual is outlying (see
+    Shapiro-Wilk; drift as Spearman's correlation with the place in the run order; runs with an outlying residual (see
     framewatt.statistics.log_ratios), counted and named but never removed; the bimodality coefficient (SAS; Pfister et
     al. 2013, Frontiers in Psychology 4:700) above 5/9, from 10 runs on. It also rises with skewness, so that a flag
     asks for a look at the runs and proves nothing. Flags of drift and normality hold at the study's alpha over all
@@ -91,12 +91,12 @@ def summarise_cells(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataF
 
 
 def cells_columns(factors: Iterable[str]) -> list[str]:
-    """Columns of the cells frame of a study with these factors."""
+    """Return the columns of the cells frame of a study with these factors."""
     return ["cell", *factors, *_COLUMNS]
 
 
 def bimodality_coefficient(values: Values) -> float:
-    """SAS's bimodality coefficient: (skewness^2 + 1) / (excess kurtosis + 3 (n - 1)^2 / ((n - 2) (n - 3))).
+    """Return SAS's bimodality coefficient: (skewness^2 + 1) / (excess kurtosis + 3 (n - 1)^2 / ((n - 2) (n - 3))).
 
     Skewness and kurtosis are corrected for bias. In a large sample, a uniform distribution has 5/9 and two equally
     frequent values have 1. Of 10 normal values, 1 % of samples are above 5/9.
@@ -113,7 +113,7 @@ def bimodality_coefficient(values: Values) -> float:
 def _summarise_all(
     rows: pd.DataFrame, cells: Sequence[PlainCell], quantity: str, settings: Mapping[str, Any]
 ) -> dict[str, dict[str, Any]]:
-    """The rows of all cells for one quantity; some columns of a cell depend on the other cells."""
+    """Return the rows of all cells for one quantity; some columns of a cell depend on the other cells."""
     summaries = {cell.id: _summarise(rows, cell, quantity, settings) for cell in cells}
     if quantity in _SCATTERED:
         values = block_values(rows, [*summaries], quantity)
@@ -121,18 +121,18 @@ def _summarise_all(
         odd, scatter = outlying(residuals(values, paired=paired)), scatter_percent(values, paired=paired)
         for cell, row in summaries.items():
             _scatter(row, odd[cell], scatter[cell])
-    for name, told in (("shapiro_p", _not_normal), ("drift_p", _drifting)):
+    for name, flag_of in (("shapiro_p", _not_normal), ("drift_p", _drifting)):
         known = [row for row in summaries.values() if row.get(name) is not None]
         for row, p in zip(known, correct([row[name] for row in known], "holm"), strict=True):
             if p is not None and p <= settings["alpha"]:
-                row["flags"].append(told(row))
+                row["flags"].append(flag_of(row))
     for row in summaries.values():
         row["flags"] = "; ".join(row["flags"] + row.pop("run_flags"))
     return summaries
 
 
 def _summarise(rows: pd.DataFrame, cell: PlainCell, quantity: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns of a cell that depend on no other cell; its flags as a list."""
+    """Return the columns of a cell that depend on no other cell; its flags as a list."""
     used = counted(rows, cell.id, quantity)
     missing = left_out(rows, cell.id, quantity)
     estimated = used["estimated"] if quantity in ENERGIES else used["estimated"] & False
@@ -161,7 +161,7 @@ def _summarise(rows: pd.DataFrame, cell: PlainCell, quantity: str, settings: Map
 
 
 def _locate(row: dict[str, Any], values: Values) -> None:
-    """Location and spread."""
+    """Add location and spread."""
     constant = is_constant(values)
     # The floating-point mean of equal values can be off by one bit, which would show as a spread.
     mean = float(values[0] if constant else values.mean())
@@ -179,7 +179,7 @@ def _interval(row: dict[str, Any], flags: list[str], values: Values, confidence:
 
 
 def _shape(row: dict[str, Any], flags: list[str], used: pd.DataFrame, values: Values) -> None:
-    """Normality, drift, bimodality, where there are enough runs and they differ."""
+    """Add normality, drift and bimodality, where there are enough runs and they differ."""
     if is_constant(values) or values.size < SMALLEST_N:
         return
     row["shapiro_p"] = float(stats.shapiro(values).pvalue)
@@ -192,7 +192,7 @@ def _shape(row: dict[str, Any], flags: list[str], used: pd.DataFrame, values: Va
 
 
 def _scatter(row: dict[str, Any], odd: "pd.Series[bool]", scatter_percent: float) -> None:
-    """Odd runs of a cell, and its scatter after blocks."""
+    """Add the odd runs of a cell, and its scatter after blocks."""
     row["cv_after_blocks_percent"] = scatter_percent
     if row["n"] >= FEWEST_RUNS:
         names = [str(repetition) for repetition in odd.index[odd]]
@@ -212,7 +212,7 @@ def _drifting(row: Mapping[str, Any]) -> str:
 
 
 def _run_flags(used: pd.DataFrame) -> list[str]:
-    """Flags of the runs' own records, each with its number of runs."""
+    """Return the flags of the runs' own records, each with its number of runs."""
     texts = Counter(
         text for flags in used["flags"] if isinstance(flags, str) for text in dict.fromkeys(flags.split("; ")) if text
     )

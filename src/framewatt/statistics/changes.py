@@ -10,7 +10,7 @@ from scipy import stats
 from framewatt.statistics.log_ratios import FEWEST, Floats, log_ratio, logs_of, number
 
 MORE, HOLDS, CANNOT_TELL, LOST = "costs more", "holds", "cannot tell", "lost"
-"""Verdicts on a cell: it is known to cost more by over the margin; known not to; neither; its runs count no more."""
+"""Verdicts on a cell: it is known to cost more by over the margin; known not to; neither; no run of it counts now."""
 
 CHANGES_COLUMNS = [
     "cell",
@@ -26,19 +26,19 @@ CHANGES_COLUMNS = [
     "no_interval",
 ]
 """Columns, a row a cell: geometric means of its runs, and their ratio new / old with an interval that holds for all
-cells together; `changed` is `more` or `less` where that interval excludes 1, else empty; `no_interval` says why there
-is none, so that the verdict could be no other."""
+cells together; `changed` is `more` or `less` where that interval excludes 1, else empty; `no_interval` is the
+reason why there is none, and then no other verdict is possible."""
 
 FEW, ALIKE = "too few runs", "runs do not differ at all, so that their noise is unknown"
 """Reasons why a ratio has no interval."""
 
 
 def changes(old: Mapping[str, Any], new: Mapping[str, Any], margin: float, alpha: float) -> pd.DataFrame:
-    """Hold the runs of cells to those of before.
+    """Compare the runs of cells with the runs of the same cells in an older package (Welch's t on logarithms).
 
     Runs of two packages share no block, so they are not paired. Each end of an interval is at alpha / 2 over the number
-    of cells (Bonferroni): that any cell which costs no more than the margin is said to cost more comes in at most
-    alpha / 2 of comparisons, that any is said to have changed which has not, in alpha.
+    of cells (Bonferroni). So in at most alpha / 2 of comparisons any cell gets MORE that costs no more than the margin,
+    and in at most alpha any cell gets a change that has none.
 
     Args:
         old: by cell, the values of its runs that count; an empty sequence where none does.
@@ -49,8 +49,8 @@ def changes(old: Mapping[str, Any], new: Mapping[str, Any], margin: float, alpha
     Returns:
         CHANGES_COLUMNS.
     """
-    found = [_compared(cell, logs_of(old[cell]), logs_of(new[cell]), alpha / 2 / len(old), margin) for cell in old]
-    return pd.DataFrame(found, columns=CHANGES_COLUMNS)
+    rows = [_compared(cell, logs_of(old[cell]), logs_of(new[cell]), alpha / 2 / len(old), margin) for cell in old]
+    return pd.DataFrame(rows, columns=CHANGES_COLUMNS)
 
 
 def _compared(cell: str, old: Floats, new: Floats, tail: float, margin: float) -> dict[str, Any]:
@@ -62,9 +62,11 @@ def _compared(cell: str, old: Floats, new: Floats, tail: float, margin: float) -
     if not old.size:
         return row | {"verdict": CANNOT_TELL}
     width = max(old.size, new.size)
-    found = log_ratio(*(np.pad(one, (0, width - one.size), constant_values=np.nan) for one in (new, old)), paired=False)
-    low, high = (number(end) for end in found.within(tail))
-    row |= {"ratio": number(found.ratio), "ratio_low": low, "ratio_high": high, "verdict": CANNOT_TELL}
+    change = log_ratio(
+        *(np.pad(one, (0, width - one.size), constant_values=np.nan) for one in (new, old)), paired=False
+    )
+    low, high = (number(end) for end in change.within(tail))
+    row |= {"ratio": number(change.ratio), "ratio_low": low, "ratio_high": high, "verdict": CANNOT_TELL}
     if low is None or high is None:
         return row | {"no_interval": FEW if min(old.size, new.size) < FEWEST else ALIKE}
     row["no_interval"] = ""

@@ -63,9 +63,9 @@ def compare_cells(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFra
     """Compare all pairs of cells that differ in compared factors only, by energy and time per sample, or per run.
 
     The default is Student's t on logarithms, paired over blocks in which both runs count, or Welch's t without blocks,
-    corrected within the group; a rank test is the second one (`beside_test`). Where a study asks for a rank test, as in
-    published papers, that is the main test, exact where the runs allow it, its family is all comparisons of one
-    quantity, and t is the second one. Comparisons without a p stay in the family.
+    corrected within the group; a rank test is the second test (`beside_test`). Where a study requests a rank test, as
+    published papers have it, that is the main test, exact where the runs allow it, its family is all comparisons of one
+    quantity, and t is the second test. Comparisons without a p stay in the family.
 
     Args:
         runs: the runs frame.
@@ -79,7 +79,7 @@ def compare_cells(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFra
     """
     rows = totals(runs)
     pairs = comparable_pairs(cells_of(rows), settings["compare"])
-    found: list[dict[str, Any]] = []
+    comparisons: list[dict[str, Any]] = []
     for quantity in headline_of_runs(rows).quantities:
         every = [
             {"quantity": quantity, "group": group} | _compare(rows, a.id, b.id, quantity, settings)
@@ -93,10 +93,10 @@ def compare_cells(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFra
         for family in groups:
             for row, p in zip(family, correct([row["beside_p"] for row in family], "holm"), strict=True):
                 row["beside_p_corrected"] = p
-        found += every
-    for row in found:
+        comparisons += every
+    for row in comparisons:
         row["flags"] = "; ".join(row["flags"])
-    frame = pd.DataFrame(found, columns=COMPARISONS_COLUMNS)
+    frame = pd.DataFrame(comparisons, columns=COMPARISONS_COLUMNS)
     integers = dict.fromkeys(["n_a", "n_b", "n_pairs"], "Int64")
     return frame.astype(integers | dict.fromkeys(_FLOATS, "float64") | {"significant": "boolean", "estimated": "bool"})
 
@@ -104,7 +104,7 @@ def compare_cells(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFra
 def _compare(
     rows: pd.DataFrame, cell_a: str, cell_b: str, quantity: str, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """One comparison, before the correction over its family."""
+    """Return one comparison, before the correction over its family."""
     paired = is_paired(settings)
     used_a, used_b = counted(rows, cell_a, quantity), counted(rows, cell_b, quantity)
     row: dict[str, Any] = {"n_a": len(used_a), "n_b": len(used_b)}
@@ -119,7 +119,7 @@ def _compare(
     if estimated[0] != estimated[1]:
         flags.append(f"{cell_a if estimated[0] else cell_b} is estimated, the other is not")
     a, b = (used[quantity].to_numpy(dtype=np.float64) for used in (used_a, used_b))
-    outcome, beside = compare_pair(settings["test"], a, b), compare_pair(BESIDE[settings["test"]], a, b)
+    outcome, check = compare_pair(settings["test"], a, b), compare_pair(BESIDE[settings["test"]], a, b)
     row |= {
         "cell_a": cell_a,
         "cell_b": cell_b,
@@ -129,7 +129,7 @@ def _compare(
         "magnitude": "",
         "costs_more": "",
     }
-    row |= {"beside_test": beside.test, "beside_p": beside.p}
+    row |= {"beside_test": check.test, "beside_p": check.p}
     flags += [outcome.note] if outcome.note else []
     if a.size and b.size:
         row |= _sizes(a, b, settings, flags) | _effects(a, b, settings["confidence"], paired)
@@ -140,7 +140,7 @@ def _compare(
 
 
 def _sizes(a: Values, b: Values, settings: Mapping[str, Any], flags: list[str]) -> dict[str, Any]:
-    """Means, medians, and both ratios with their intervals."""
+    """Return means, medians, and both ratios with their intervals."""
     paired, confidence = is_paired(settings), settings["confidence"]
     mean_a, mean_b = float(a.mean()), float(b.mean())
     ratio = log_ratio(logs_of(b), logs_of(a), paired=paired)
@@ -164,7 +164,7 @@ def _sizes(a: Values, b: Values, settings: Mapping[str, Any], flags: list[str]) 
 
 
 def _effects(a: Values, b: Values, confidence: float, paired: bool) -> dict[str, Any]:
-    """How often A costs more: over blocks, and over all pairs of runs."""
+    """Return how often A costs more: over blocks, and over all pairs of runs."""
     effect = a12(a, b)
     low, high = a12_interval(effect, a.size, b.size, confidence)
     return {
@@ -180,7 +180,7 @@ def _effects(a: Values, b: Values, confidence: float, paired: bool) -> dict[str,
 def _direction(
     row: Mapping[str, Any], a: Values, b: Values, settings: Mapping[str, Any], flags: list[str]
 ) -> dict[str, Any]:
-    """Direction of the test's own estimate (`towards_b`: positive where B costs more); flags those that disagree."""
+    """Return the direction of the test's own estimate, positive where B costs more; flag estimates that disagree."""
     ways = {
         "geometric mean ratio": math.log(row["ratio"]) if row["ratio"] else 0.0,
         "ratio of means": row["mean_b"] - row["mean_a"],
@@ -188,8 +188,8 @@ def _direction(
     }
     signs = {name: float(np.sign(way)) if abs(way) > 1e-12 else 0.0 for name, way in ways.items()}
     if {1.0, -1.0} <= set(signs.values()):
-        told = [f"by {name} {row['cell_b' if sign > 0 else 'cell_a']}" for name, sign in signs.items() if sign]
-        flags.append(f"which costs more depends on the estimate: {', '.join(told)}")
+        directions = [f"by {name} {row['cell_b' if sign > 0 else 'cell_a']}" for name, sign in signs.items() if sign]
+        flags.append(f"which costs more depends on the estimate: {', '.join(directions)}")
     if settings["test"] == SIGNED_RANK:
         return {"towards_b": float(np.sign(b - a) @ stats.rankdata(np.abs(b - a)))}
     return {"towards_b": signs["A12" if settings["test"] == RANK_SUM else "geometric mean ratio"]}
@@ -213,7 +213,7 @@ def _judge(family: list[dict[str, Any]], settings: Mapping[str, Any]) -> None:
 
 
 def _left_out_flags(rows: pd.DataFrame, cell_a: str, cell_b: str, quantity: str, paired: bool) -> list[str]:
-    """Runs that are left out of the comparison, and why."""
+    """Return flags of the runs that are left out of the comparison, with the reason."""
     flags = []
     blocks = {cell: set(rows.loc[rows["cell"] == cell, "repetition"]) for cell in (cell_a, cell_b)}
     for cell, other in ((cell_a, cell_b), (cell_b, cell_a)):

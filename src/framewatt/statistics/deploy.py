@@ -1,4 +1,4 @@
-"""What to deploy: of the inference cells of a workload and data set, which are equally good, and which cost least."""
+"""What to deploy: the inference cells that are equally good, the cheapest of them, and what each does under load."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,13 +8,13 @@ import pandas as pd
 
 from framewatt.frames.factor_words import factors_of
 from framewatt.frames.quality import counts_right_answers, is_higher_better, is_share, words_of
-from framewatt.runs.verdict import OVERLOADED
+from framewatt.runs.verdict import FEW_REQUESTS, OVERLOADED
 from framewatt.statistics.accuracies import BEST, NOT_APART, NOT_LESS, OBJECTIVES, WORSE, TestSets, equivalence
 from framewatt.statistics.answers import find_best
 from framewatt.statistics.effect_size import Values, is_constant, ratio_of_means_interval
 from framewatt.statistics.hypothesis_tests import correct
-from framewatt.statistics.looks import ONCE, Looks
 from framewatt.statistics.selection import cells_of, counted, totals
+from framewatt.statistics.stopping import ONCE, Looks
 from framewatt.study.factors import PlainCell, given_in, rate_of
 from framewatt.study.statistical_tests import is_paired
 
@@ -36,11 +36,11 @@ def pareto_front(losses: Values) -> np.ndarray:
 QUANTITIES = ("energy_per_sample_j", "latency_p50_s", "latency_p95_s", "time_per_sample_s", "quality")
 
 BEST_QUALITY = "the best"
-"""Note of the choice of which the task's metric is best."""
+"""Note of the choice with the best value of the task's metric."""
 
 BY_VALUE = "by its value alone"
 SIZE_UNKNOWN = ", since the size of the test set is unknown"
-"""Note of a choice whose metric is no share of right answers, so that no test compares it with the best one's."""
+"""Note of a choice if its metric is no share of right answers, so that no test compares it with that of the best."""
 
 TOO_SLOW = "overloaded at this rate"
 """Note of a choice that does not answer as many requests as arrive: it is none."""
@@ -73,10 +73,10 @@ def judge_choices(
 
     Choices count as equally accurate where they are equivalent to the most accurate one (see `equivalence`), p
     corrected over the workload's choices. Of a metric that is no share of right answers (perplexity, average
-    precision) no test is known: there choices count as equally good whose values differ by at most the margin, of a
-    metric that is no share (perplexity) by that share of the best one's, and `quality_note` is BY_VALUE. So they do
-    where the size of the test set is unknown. Where no accuracy is known, all choices take part, and `quality_note`
-    says so. Of choices with the same accuracy, the one that takes least energy is the most accurate one.
+    precision) no test is known: there choices count as equally good if their values differ by at most the margin (of a
+    metric that is no share, such as perplexity: by that share of the best value), and `quality_note` is BY_VALUE. The
+    same rule holds where the size of the test set is unknown. Where no accuracy is known, all choices take part, and
+    `quality_note` states that. Of choices with the same accuracy, the lowest-energy choice counts as the most accurate.
 
     Among the equally accurate choices, each objective has its confidence set of the best (see `best_set`). A choice
     that is alone in it is the best; a choice outside of it takes more.
@@ -201,11 +201,11 @@ def _mark_quality(usable: list[dict[str, Any]], settings: Mapping[str, Any], tes
             row |= {"as_good": near, "quality_note": BEST_QUALITY if row is most else why}
         return
     others = [row for row in known if row is not most]
-    found = [
+    results = [
         equivalence((most["cell"], most["quality"]), (row["cell"], row["quality"]), tested, margin) for row in others
     ]
     most |= {"as_good": True, "quality_note": BEST_QUALITY}
-    for row, one, p in zip(others, found, correct([one.p for one in found], settings["correction"]), strict=True):
+    for row, one, p in zip(others, results, correct([one.p for one in results], settings["correction"]), strict=True):
         shown = one.same or (p is not None and p <= settings["alpha"])
         row |= {"as_good": shown, "quality_p": p, "quality_note": one.note}
 
@@ -220,15 +220,15 @@ def _mark_best(
 ) -> None:
     """Mark the equally good choices that may be best in an objective, and the ratios of all to the reference."""
     values = pd.DataFrame({row["cell"]: runs[row["cell"]][quantity] for row in equal}, dtype="float64")
-    found = find_best(values, settings["alpha"], paired=is_paired(settings), looks=looks)
-    if found is None:
+    confidence_set = find_best(values, settings["alpha"], paired=is_paired(settings), looks=looks)
+    if confidence_set is None:
         return
-    ratios = found.ratios
+    ratios = confidence_set.ratios
     for row in equal:
-        if row["cell"] not in found.cells:
+        if row["cell"] not in confidence_set.cells:
             continue
-        inside = row["cell"] in found.best
-        alone = found.settled or len(found.cells) == 1
+        inside = row["cell"] in confidence_set.best
+        alone = confidence_set.settled or len(confidence_set.cells) == 1
         more = (ratios.get(row["cell"], {}).get("at_least") or 1.0) > 1
         row[f"{objective}_verdict"] = (BEST if alone else NOT_APART) if inside else WORSE if more else NOT_LESS
         if row["cell"] in ratios:
@@ -237,3 +237,75 @@ def _mark_best(
             row |= {f"{objective}_{name}": ratio[key] for name, key in ends.items()}
         else:
             row[f"{objective}_ratio"] = 1.0
+
+
+LATENCIES = ["latency_p50_s", "latency_p95_s", "latency_p99_s"]
+ENERGY_OF_A_REQUEST = "energy_per_request_j"
+_LOAD_MEANS = [ENERGY_OF_A_REQUEST, *LATENCIES, "busy_share"]
+_LOAD_COLUMNS = [
+    "device",
+    "rate_per_s",
+    "n",
+    "energy_estimated",
+    *_LOAD_MEANS,
+    "requests",
+    "latency_p99_max_s",
+    "overloaded",
+    "keeps",
+    "highest",
+]
+
+
+def under_load(runs: pd.DataFrame, deadline_s: float | None = None) -> pd.DataFrame:
+    """What every choice does at each of its rates: means over the runs that count.
+
+    Args:
+        runs: the runs frame.
+        deadline_s: seconds within which 99 % of requests are to be answered; None is no deadline.
+
+    Returns:
+        Columns cell, the factors and _LOAD_COLUMNS, one row a cell with an open loop; none without the factor `load`.
+        `overloaded`: in half of the runs or more, the model was busy for nearly all of the window. `keeps`: every run
+        kept the deadline, and it is not overloaded; missing without a deadline, without a run that counts, or where
+        all runs together have fewer than FEW_REQUESTS. `highest`: the largest rate of its choice that keeps it, where
+        all smaller ones do.
+    """
+    factors = factors_of(runs)
+    columns = ["cell", *factors, *_LOAD_COLUMNS]
+    if "load" not in factors:
+        return pd.DataFrame(columns=columns)
+    rows = totals(runs)
+    rows = rows.assign(rate_per_s=rows["load"].map(rate_of)).dropna(subset=["rate_per_s"])
+    if rows["requests"].isna().all():
+        return pd.DataFrame(columns=columns)
+    # A sample is a unit of work, such as a token; a request may have many.
+    rows[ENERGY_OF_A_REQUEST] = rows["energy_gross_j"] / pd.to_numeric(rows["requests"])
+    rows["requests"] = pd.to_numeric(rows["requests"]).where(rows["counts"])
+    rows = rows.astype(dict.fromkeys(_LOAD_MEANS, "float64"))
+    # A cell without a run that counts keeps its row, empty.
+    rows[_LOAD_MEANS] = rows[_LOAD_MEANS].where(rows["counts"], float("nan"))
+    grouped = rows.groupby(["cell", *factors, "device", "rate_per_s"], sort=False)
+    choices = grouped[_LOAD_MEANS].mean()
+    choices["n"] = grouped["counts"].sum()
+    choices["energy_estimated"] = grouped["estimated"].any()
+    choices["latency_p99_max_s"] = grouped["latency_p99_s"].max()
+    choices["overloaded"] = grouped["busy_share"].median() > OVERLOADED
+    choices["requests"] = grouped["requests"].sum()
+    choices = choices.reset_index()
+    choices["keeps"] = pd.array([_keeps(row, deadline_s) for row in choices.to_dict("records")], dtype="boolean")
+    choices["highest"] = False
+    choice = [name for name in factors if name != "load"]
+    for _, part in choices.sort_values("rate_per_s").groupby(choice, sort=False):
+        in_time = part[part["keeps"].fillna(value=False).cummin()]
+        if len(in_time):
+            choices.loc[in_time.index[-1], "highest"] = True
+    return choices[columns].sort_values([*choice, "rate_per_s"], kind="stable", ignore_index=True)
+
+
+def _keeps(row: dict[str, Any], deadline_s: float | None) -> bool | None:
+    worst_s = row["latency_p99_max_s"]
+    if deadline_s is None or not row["n"] or not isinstance(worst_s, float) or pd.isna(worst_s):
+        return None
+    if row["requests"] < FEW_REQUESTS:
+        return None
+    return worst_s <= deadline_s and not row["overloaded"]

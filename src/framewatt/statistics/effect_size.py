@@ -9,7 +9,9 @@ from scipy import optimize, special, stats
 
 
 def a12(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
-    """Probability that a value of `a` exceeds one of `b`, ties counting half (Vargha and Delaney 2000).
+    """Return the probability that a value of `a` exceeds a value of `b`, ties counting half.
+
+    Vargha and Delaney 2000, Journal of Educational and Behavioral Statistics 25:101-132.
 
     0.5 is no difference; 1 means that every value of `a` is above every value of `b`, so that for joules and
     seconds `a` costs more.
@@ -26,7 +28,9 @@ def a12(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
 
 
 def cliffs_delta(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
-    """Probability that a value of `a` exceeds one of `b`, minus that of the opposite (Cliff 1993): 2 A12 - 1.
+    """Return the probability that a value of `a` exceeds a value of `b`, minus the opposite probability: 2 A12 - 1.
+
+    Cliff 1993, Psychological Bulletin 114:494-509.
 
     Raises:
         ValueError: a sample is empty.
@@ -36,15 +40,15 @@ def cliffs_delta(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
 
 
 def a12_interval(value: float, n_a: int, n_b: int, confidence: float) -> tuple[float, float]:
-    """Score interval of A12: method 5 of Newcombe (2006), Statistics in Medicine 25:559-573.
+    """Return the score interval of A12: method 5 of Newcombe (2006), Statistics in Medicine 25:559-573.
 
     The limits are the theta for which |value - theta| = z sqrt(V(theta)), V being the variance of Hanley and
-    McNeil (1982) with (n_a + n_b) / 2 in place of either size. Unlike bootstrap, DeLong and Hanley-McNeil
+    McNeil (1982) with (n_a + n_b) / 2 instead of either size. Unlike bootstrap, DeLong and Hanley-McNeil
     intervals it keeps a width where the samples do not overlap (A12 = 0 or 1), which is common for joules. It assumes
     independent samples; for paired runs that correlate it is wider than necessary.
 
     Args:
-        value: the A12 found.
+        value: an A12.
         n_a: values in the first sample.
         n_b: values in the second.
         confidence: level, between 0 and 1.
@@ -54,7 +58,7 @@ def a12_interval(value: float, n_a: int, n_b: int, confidence: float) -> tuple[f
 
 
 def magnitude(value: float) -> str:
-    """`negligible`, `small`, `medium` or `large`, from 0.56, 0.64 and 0.71 on (Vargha and Delaney 2000).
+    """Return `negligible`, `small`, `medium` or `large`, from 0.56, 0.64 and 0.71 on (Vargha and Delaney 2000).
 
     Args:
         value: an A12; below 0.5 it is judged by its mirror image.
@@ -99,7 +103,7 @@ FEWEST = 2
 """Fewest runs for an interval of a ratio."""
 
 WIDEST = 100.0
-"""Largest ratio of the ends of a ratio's interval; a wider one says nothing, and its lower end may be below 0."""
+"""Largest ratio of the ends of a ratio's interval; a wider interval is useless, and its lower end may be below 0."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +121,7 @@ def is_constant(values: Values) -> bool:
 
 
 def mean_interval(values: Values, confidence: float) -> Interval:
-    """Student's interval of a mean, on the scale of its logarithm: mean * exp(+- t s / (mean sqrt(n))).
+    """Return Student's interval of a mean, on the scale of its logarithm: mean * exp(+- t s / (mean sqrt(n))).
 
     The error of a mean's logarithm is its relative error (delta method). Both ends are positive, as a cost must be, and
     the upper end is farther from the mean, since costs are skewed to the right. Coverage: docs/statistics.md.
@@ -139,7 +143,9 @@ def mean_interval(values: Values, confidence: float) -> Interval:
 
 
 def ratio_of_means_interval(a: Values, b: Values, confidence: float, *, paired: bool) -> Interval:
-    """Fieller's interval (1954) of mean(b) / mean(a), the ratio of totals.
+    """Return Fieller's interval of mean(b) / mean(a), the ratio of totals.
+
+    Fieller 1954, Journal of the Royal Statistical Society B 16:175-185.
 
     Paired: t with n - 1 degrees of freedom and the covariance of runs within blocks; else with Satterthwaite's degrees
     of freedom at the observed ratio.
@@ -166,7 +172,7 @@ def ratio_of_means_interval(a: Values, b: Values, confidence: float, *, paired: 
     # (mean_b - r mean_a)^2 = t^2 (part_b - 2 r both + r^2 part_a) is a r^2 - 2 b r + c = 0.
     first, middle, last = mean_a**2 - square * part_a, mean_a * mean_b - square * both, mean_b**2 - square * part_b
     if first <= 0:
-        return Interval(None, None, "the mean of cell A is not told from 0")
+        return Interval(None, None, "the mean of cell A is not distinguishable from 0")
     root = math.sqrt(max(0.0, middle**2 - first * last))
     low, high = (middle - root) / first, (middle + root) / first
     if low <= 0 or high / low > WIDEST:

@@ -81,8 +81,8 @@ def _t(test: str, a: Values, b: Values) -> Outcome:
     ratio = log_ratio(logs_of(a), logs_of(b), paired=test == PAIRED_T)
     if ratio.error == 0:
         note = "" if ratio.mean else "no test: no difference in any run"
-        told = None if note else float(ratio.p_two_sided())
-        return Outcome(f"{NAMES[test]}, no scatter: by order alone", told, note)
+        p = None if note else float(ratio.p_two_sided())
+        return Outcome(f"{NAMES[test]}, no scatter: by order alone", p, note)
     p = float(ratio.p_two_sided())
     return Outcome(NAMES[test], None if math.isnan(p) else p, "no test: runs of 0 or less" if math.isnan(p) else "")
 
@@ -138,27 +138,27 @@ _FEWEST_CELLS = 3
 def omnibus(runs: pd.DataFrame, settings: Mapping[str, Any], planned: Iterable[AnyCell] = ()) -> pd.DataFrame:
     """Test every group of more than two cells for any difference, by energy and time per sample, or per run.
 
-    Only where the study asks for rank tests, as in published papers: beside answers found by t, a second procedure
-    could contradict them.
+    Only where the study requests rank tests, as in published papers: elsewhere, a second procedure next to t
+    could contradict the answers.
 
     With `test: wilcoxon`, Friedman over complete blocks and Nemenyi's post-hoc test (Demsar 2006); with
     `mannwhitney`, Kruskal-Wallis and Dunn's, with the study's correction within the group. All are asymptotic. A cell
-    with fewer than two runs that count is left out: its group is tested over the others, and `flags` says so.
+    with fewer than two runs that count is left out: its group is tested over the others, and `flags` names it.
 
     Args:
         runs: the runs frame.
         settings: the study's `statistics`: compare, test, correction.
-        planned: the study's cells; the frame has no row of a cell whose runs are all left out.
+        planned: the study's cells; the frame has no row of a cell if all its runs are left out.
 
     Returns:
-        OMNIBUS_COLUMNS, no row where the study asks for t; p is missing where fewer than three cells have enough runs,
+        OMNIBUS_COLUMNS, no row where the study requests t; p is missing where fewer than three cells have enough runs,
         or there is no difference at all.
 
     Raises:
         FramewattError: a run is there twice.
     """
     rows = totals(runs)
-    found: list[dict[str, Any]] = []
+    tests: list[dict[str, Any]] = []
     every = {cell.id: cell for cell in [*planned, *cells_of(rows)]}.values()
     for quantity in headline_of_runs(rows).quantities if is_of_ranks(settings) else ():
         for group, cells in groups(every, settings["compare"]).items():
@@ -167,8 +167,8 @@ def omnibus(runs: pd.DataFrame, settings: Mapping[str, Any], planned: Iterable[A
                 mixed = mixing(pd.concat(list(used.values())), paired=is_paired(settings))
                 values = {cell: of_cell[quantity] for cell, of_cell in used.items()}
                 common = {"quantity": quantity, "group": group}
-                found += [common | row for row in _group(values, settings, mixed)]
-    frame = pd.DataFrame(found, columns=OMNIBUS_COLUMNS)
+                tests += [common | row for row in _group(values, settings, mixed)]
+    frame = pd.DataFrame(tests, columns=OMNIBUS_COLUMNS)
     return frame.astype({"n_cells": "Int64", "n_runs": "Int64", "statistic": "float64", "p": "float64"})
 
 
@@ -186,11 +186,11 @@ def _group(
     if len(tested) < _FEWEST_CELLS:
         few = f"no test: {len(tested)} cells with {_FEWEST_RUNS} runs that count, at least {_FEWEST_CELLS} needed"
         name = "Friedman" if settings["test"] == "wilcoxon" else "Kruskal-Wallis"
-        found: list[dict[str, Any]] = [{"test": name, "n_runs": sum(map(len, tested.values())), "flags": few}]
+        results: list[dict[str, Any]] = [{"test": name, "n_runs": sum(map(len, tested.values())), "flags": few}]
     else:
-        found = (_blocks if settings["test"] == "wilcoxon" else _independent)(tested, settings["correction"])
-    told = ("; ".join(filter(None, [flags, row["flags"], *mixed])) for row in found)
-    return [{**row, "n_cells": len(tested), "flags": text} for row, text in zip(found, told, strict=True)]
+        results = (_blocks if settings["test"] == "wilcoxon" else _independent)(tested, settings["correction"])
+    flags_of_rows = ("; ".join(filter(None, [flags, row["flags"], *mixed])) for row in results)
+    return [{**row, "n_cells": len(tested), "flags": text} for row, text in zip(results, flags_of_rows, strict=True)]
 
 
 def _blocks(values: dict[str, "pd.Series[float]"], correction: str) -> list[dict[str, Any]]:

@@ -71,20 +71,20 @@ class LogRatio:
 
 
 def logs_of(values: npt.ArrayLike) -> Floats:
-    """Logarithms; NaN where a value is missing, 0 or negative."""
+    """Return logarithms; NaN where a value is missing, 0 or negative."""
     given = np.asarray(values, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(given > 0, np.log(given), np.nan)
 
 
 def number(value: npt.ArrayLike) -> float | None:
-    """The only number of an array as a float; None where it is NaN or infinite."""
+    """Return the only number of an array as a float; None where it is NaN or infinite."""
     one = float(np.asarray(value))
     return one if np.isfinite(one) else None
 
 
 def log_ratio(a: Floats, b: Floats, *, paired: bool) -> LogRatio:
-    """Ratios of two cells, or of many pairs of cells at once.
+    """Return the ratios of two cells, or of many pairs of cells at once, by Student's t on logarithms.
 
     Paired: t on the differences within blocks that both have (scipy's ttest_rel on logarithms). Else Welch's t (1947)
     with Satterthwaite's degrees of freedom (scipy's ttest_ind with equal_var=False); where one cell has fewer runs,
@@ -99,7 +99,7 @@ def log_ratio(a: Floats, b: Floats, *, paired: bool) -> LogRatio:
 
 
 def all_pairs(logs: Floats, *, paired: bool) -> LogRatio:
-    """Ratios of every cell to every other.
+    """Return the ratios of every cell to every other.
 
     Args:
         logs: shape (..., cells, runs).
@@ -166,7 +166,7 @@ _NO_SCATTER = 0.01
 
 
 def residuals(values: pd.DataFrame, *, paired: bool) -> pd.DataFrame:
-    """Logarithms of runs minus the median of their block's other cells, then minus that of their cell's other runs.
+    """Return logarithms of runs minus the median of their block's other cells, then of their cell's other runs.
 
     Medians keep one odd run from moving the others much. A run is not part of its own median, else the middle run of a
     cell would always have residual 0. Block effects are removed where blocks have FEWEST_CELLS cells or more.
@@ -198,7 +198,7 @@ def _median_of_others(columns: pd.DataFrame) -> pd.DataFrame:
 
 
 def outlying(left: pd.DataFrame) -> pd.DataFrame:
-    """Runs beyond BEYOND median absolute deviations, of their cell or of the study, whichever is larger.
+    """Return which runs are beyond BEYOND median absolute deviations, of their cell or of the study, if that is larger.
 
     The deviation of a cell of five runs is a poor estimate, which alone would flag runs in many healthy cells; that of
     the study alone would flag runs of any cell that scatters more than the rest.
@@ -216,7 +216,7 @@ def outlying(left: pd.DataFrame) -> pd.DataFrame:
 
 
 def scatter_percent(values: pd.DataFrame, *, paired: bool) -> "pd.Series[float]":
-    """Coefficient of variation of each cell's runs after block effects, in percent.
+    """Return the coefficient of variation of each cell's runs after block effects, in percent.
 
     Standard deviation of logarithms about the cell's mean and the blocks' medians over cells (with fewer than
     FEWEST_CELLS cells: means, so that two cells get the same), with n - 1 degrees of freedom, corrected for the cell's

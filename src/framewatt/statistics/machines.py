@@ -13,7 +13,6 @@ from framewatt.statistics.answers import ANSWERS_COLUMNS, JOINT, answer_group, r
 from framewatt.statistics.best_set import BestSet, groups
 from framewatt.statistics.hypothesis_tests import correct
 from framewatt.statistics.log_ratios import FEWEST, Floats, LogRatio, logs_of, number
-from framewatt.statistics.looks import ONCE, Looks
 from framewatt.statistics.selection import (
     ENERGIES,
     Stratified,
@@ -24,12 +23,13 @@ from framewatt.statistics.selection import (
     stratified,
     totals,
 )
+from framewatt.statistics.stopping import ONCE, Looks
 from framewatt.study.factors import AnyCell, PlainCell
 from framewatt.study.statistical_tests import NAMES, is_paired, t_of
 from framewatt.study.study import MACHINE
 
 ALL = "all"
-"""In place of a MACHINE: all machines, each of the same weight."""
+"""Instead of the name of a machine: all machines, each of the same weight."""
 
 _AGREE = ["agree", "contradict", "differ_p", "differ_at_most"]
 
@@ -38,7 +38,7 @@ MACHINES_COLUMNS = [*ANSWERS_COLUMNS[:2], MACHINE, *ANSWERS_COLUMNS[2:], *_AGREE
 
 In rows of ALL, `ratio` is the geometric mean over these machines, each of the same weight, with an interval that holds
 whether or not machines differ; `blocks` is the number of machine x block. `agree`: some cell may be the cheapest on
-every machine, by the sets of their own rows; where none may, no cell is the best, and no ratio over all is told.
+every machine, by the sets of their own rows; where none may, no cell is the best, and there is no ratio over all.
 `contradict`: that none is, is known of all machines together. `differ_p` is the p of "no ratio to the reference differs
 between machines" (Holm over cells and pairs of machines); `differ_at_most` an upper bound of the factor by which any of
 them differs. `ratios` holds, by machine, what each ratio is there, with its interval."""
@@ -47,7 +47,7 @@ them differs. `ratios` holds, by machine, what each ratio is there, with its int
 def answer_by_machine(
     runs: pd.DataFrame, settings: Mapping[str, Any], planned: Iterable[AnyCell] = (), looks: Looks = ONCE
 ) -> pd.DataFrame:
-    """Find the cheapest cells of every group on every machine and over all; no row where runs are of one machine.
+    """Return the answers of every machine and over all machines; no row where runs are of one machine.
 
     A stratum is a machine, its blocks are those that it measured. It makes no difference whether machines are levels of
     a factor, as in a merged study, or share the blocks of a study among them.
@@ -55,7 +55,7 @@ def answer_by_machine(
     Args:
         runs: the runs frame.
         settings: the study's `statistics`: compare, test, alpha.
-        planned: the study's cells; the frame has no row of a cell whose runs are all missing.
+        planned: the study's cells; the frame has no row of a cell if all its runs are missing.
         looks: how the study looked at its results before it stopped.
 
     Returns:
@@ -73,15 +73,15 @@ def answer_by_machine(
     rows = rows.assign(cell=[base[name].id for name in rows["cell"]])
     of_machine = {machine: rows[rows[MACHINE].astype(str) == machine] for machine in machines}
     cells = {cell.id: cell for cell in base.values()}.values()
-    found = []
+    answers = []
     for quantity in headline_of_runs(rows).quantities:
         for group, members in groups(cells, settings["compare"]).items():
             names = [cell.id for cell in members]
             head = {"quantity": quantity, "group": group}
             alone = {name: answer_group(part, names, quantity, settings, looks) for name, part in of_machine.items()}
-            found += [head | {MACHINE: name} | row for name, row in alone.items()]
-            found.append(head | {MACHINE: ALL} | _over_all(of_machine, alone, names, quantity, settings, looks))
-    return typed_rows(found)
+            answers += [head | {MACHINE: name} | row for name, row in alone.items()]
+            answers.append(head | {MACHINE: ALL} | _over_all(of_machine, alone, names, quantity, settings, looks))
+    return typed_rows(answers)
 
 
 def typed_rows(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
@@ -94,12 +94,12 @@ def typed_rows(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 def without_machine(cell: AnyCell) -> PlainCell:
     """A cell as it is on any machine: without the factor, if there is one, in levels and name."""
     levels = cell.to_dict()
-    kept = tuple((name, level) for name, level in levels.items() if name != MACHINE)
-    if len(kept) == len(levels):
-        return PlainCell(cell.id, kept)
+    others = tuple((name, level) for name, level in levels.items() if name != MACHINE)
+    if len(others) == len(levels):
+        return PlainCell(cell.id, others)
     end = f"-{levels[MACHINE]}"
-    name = cell.id.removesuffix(end) if cell.id.endswith(end) else "-".join(str(level) for _, level in kept)
-    return PlainCell(name, kept)
+    name = cell.id.removesuffix(end) if cell.id.endswith(end) else "-".join(str(level) for _, level in others)
+    return PlainCell(name, others)
 
 
 def _over_all(
@@ -113,7 +113,7 @@ def _over_all(
     """The answer of a group over all machines for one quantity."""
     paired = is_paired(settings)
     values = {name: block_values(rows, cells, quantity) for name, rows in of_machine.items()}
-    known = {name: set(found.columns[np.isfinite(_logs(found)).any(axis=1)]) for name, found in values.items()}
+    known = {name: set(strata.columns[np.isfinite(_logs(strata)).any(axis=1)]) for name, strata in values.items()}
     both = [cell for cell in cells if all(cell in some for some in known.values())]
     estimated = [_estimated(rows, cells, quantity) for rows in of_machine.values()]
     row: dict[str, Any] = {"best": "", "settled": False, "reference": "", "next": "", "ratios": "{}", "blocks": 0}
@@ -128,76 +128,78 @@ def _over_all(
     if len(both) < 2:
         why = "no two cells have runs that count on every machine, so nothing is compared"
         return row | {"note": JOINT.join([*notes, why])}
-    logs = {name: _logs(found[both]) for name, found in values.items()}
-    numbers = [[int(number) for number in found.index] for found in values.values()]
-    found = stratified(list(logs.values()), settings["alpha"], paired=paired, looks=looks, repetitions=numbers)
+    logs = {name: _logs(strata[both]) for name, strata in values.items()}
+    numbers = [[int(number) for number in strata.index] for strata in values.values()]
+    strata = stratified(list(logs.values()), settings["alpha"], paired=paired, looks=looks, repetitions=numbers)
     row |= {"blocks": sum(int((np.isfinite(part).sum(axis=0) > 1).sum()) for part in logs.values())}
-    row |= {"agree": found.agree, "contradict": found.contradict, "rule": _rule(found, settings, looks)}
-    row |= _heterogeneity(found, looks, settings["alpha"])
-    row |= _ratios(found, both, list(logs))
-    # A cell whose runs were all set aside on a machine may be the cheapest.
+    row |= {"agree": strata.agree, "contradict": strata.contradict, "rule": _rule(strata, settings, looks)}
+    row |= _heterogeneity(strata, looks, settings["alpha"])
+    row |= _ratios(strata, both, list(logs))
+    # A cell may be the cheapest even if all its runs were set aside on a machine.
     disturbed = {name for rows in of_machine.values() for name in rows.loc[aside(rows), "cell"]}
     if lost := [cell for cell in cells if cell not in both and cell in disturbed]:
         row |= {"best": JOINT.join([row["best"], *lost]), "settled": False, "apart": None}
         notes.append(f"too disturbed to be compared: {', '.join(lost)}")
     few = [name for name, part in logs.items() if (np.isfinite(part).sum(axis=1) < FEWEST).any()]
     notes += [f"fewer than {FEWEST} blocks on {', '.join(few)}: nothing is known of the noise there"] if few else []
-    return row | {"note": JOINT.join([*_disagreements(found, alone, both, list(logs)), *notes])}
+    return row | {"note": JOINT.join([*_disagreements(strata, alone, both, list(logs)), *notes])}
 
 
-def _ratios(found: Stratified, cells: Sequence[str], machines: Sequence[str]) -> dict[str, Any]:
+def _ratios(strata: Stratified, cells: Sequence[str], machines: Sequence[str]) -> dict[str, Any]:
     """Best, and ratios of every other cell to that of least mean; where machines disagree, but by machine."""
-    pairs, place = found.whole.pairs, int(found.whole.reference)
-    low, high = pairs.within(found.whole.level)
-    at_least = found.whole.at_least()
-    told: dict[str, dict[str, Any]] = {
+    pairs, place = strata.whole.pairs, int(strata.whole.reference)
+    low, high = pairs.within(strata.whole.level)
+    at_least = strata.whole.at_least()
+    ratios: dict[str, dict[str, Any]] = {
         cell: {
-            "ratio": rounded(pairs.ratio[i, place]) if found.agree else None,
-            "low": rounded(low[i, place]) if found.agree else None,
-            "high": rounded(high[i, place]) if found.agree else None,
-            "at_least": rounded(at_least[i]) if found.agree else None,
-            "machines": {name: _of_machine(one, i, place) for name, one in zip(machines, found.alone, strict=True)},
+            "ratio": rounded(pairs.ratio[i, place]) if strata.agree else None,
+            "low": rounded(low[i, place]) if strata.agree else None,
+            "high": rounded(high[i, place]) if strata.agree else None,
+            "at_least": rounded(at_least[i]) if strata.agree else None,
+            "machines": {
+                name: _ratio_on_machine(one, i, place) for name, one in zip(machines, strata.alone, strict=True)
+            },
         }
         for i, cell in enumerate(cells)
         if i != place
     }
-    told = dict(sorted(told.items(), key=lambda item: (item[1]["ratio"] or np.inf, item[0])))
-    inside = [cell for cell, one in zip(cells, found.inside, strict=True) if one]
+    ratios = dict(sorted(ratios.items(), key=lambda item: (item[1]["ratio"] or np.inf, item[0])))
+    inside = [cell for cell, one in zip(cells, strata.inside, strict=True) if one]
     row = {
         "best": JOINT.join(sorted(inside, key=lambda cell: (cell != cells[place], cell))),
         "settled": len(inside) == 1,
         "reference": cells[place],
-        "ratios": json.dumps(told),
+        "ratios": json.dumps(ratios),
     }
-    if not found.agree:
+    if not strata.agree:
         return row
-    nearest = next(iter(told))
-    outside = [one["at_least"] for cell, one in told.items() if cell not in inside and one["at_least"]]
+    nearest = next(iter(ratios))
+    outside = [one["at_least"] for cell, one in ratios.items() if cell not in inside and one["at_least"]]
     return row | {
         "next": nearest,
-        **{f"ratio{end}": told[nearest][key] for end, key in (("", "ratio"), ("_low", "low"), ("_high", "high"))},
-        "apart": number(found.whole.apart()),
+        **{f"ratio{end}": ratios[nearest][key] for end, key in (("", "ratio"), ("_low", "low"), ("_high", "high"))},
+        "apart": number(strata.whole.apart()),
         "others_at_least": min(outside, default=None),
     }
 
 
-def _of_machine(found: BestSet, cell: int, place: int) -> dict[str, float | None]:
+def _ratio_on_machine(best_there: BestSet, cell: int, place: int) -> dict[str, float | None]:
     """The ratio of a cell to another one on a machine."""
-    low, high = found.pairs.within(found.level)
+    low, high = best_there.pairs.within(best_there.level)
     ends = {"low": rounded(low[cell, place]), "high": rounded(high[cell, place])}
-    return {"ratio": rounded(found.pairs.ratio[cell, place]), **ends}
+    return {"ratio": rounded(best_there.pairs.ratio[cell, place]), **ends}
 
 
-def _heterogeneity(found: Stratified, looks: Looks, alpha: float) -> dict[str, Any]:
-    """Whether, and by how much at most, ratios to the reference differ between machines.
+def _heterogeneity(strata: Stratified, looks: Looks, alpha: float) -> dict[str, Any]:
+    """Return whether, and by how much at most, ratios to the reference differ between machines.
 
-    Not told where each machine measured until its own answer was known: t-tests of such blocks err too often.
+    Unknown where each machine measured until its own answer was known: t-tests of such blocks err too often.
     """
     if looks.until_known:
         return {"differ_p": None, "differ_at_most": None}
-    place = int(found.whole.reference)
-    others = np.arange(found.whole.inside.size) != place
-    pairs = list(itertools.combinations([_column(one.pairs, place, others) for one in found.alone], 2))
+    place = int(strata.whole.reference)
+    others = np.arange(strata.whole.inside.size) != place
+    pairs = list(itertools.combinations([_column(one.pairs, place, others) for one in strata.alone], 2))
     differences = [between(one, other) for one, other in pairs]
     p = np.concatenate([one.p_two_sided() for one in differences])
     known = [float(value) if np.isfinite(value) else None for value in p]
@@ -215,17 +217,17 @@ def _column(pairs: LogRatio, place: int, rows: Any) -> LogRatio:
 
 
 def _disagreements(
-    found: Stratified, alone: Mapping[str, Mapping[str, Any]], cells: Sequence[str], machines: Sequence[str]
+    strata: Stratified, alone: Mapping[str, Mapping[str, Any]], cells: Sequence[str], machines: Sequence[str]
 ) -> list[str]:
-    """Where machines do not say the same, in words."""
-    if not found.agree:
+    """State where machines disagree."""
+    if not strata.agree:
         each = ", ".join(f"on {name} it is {_among(row['best'])}" for name, row in alone.items())
-        sure = "" if found.contradict else ", each by itself, which is not known of all of them together"
+        sure = "" if strata.contradict else ", each by itself, which is not known of all of them together"
         return [f"no choice is the cheapest everywhere: {each}{sure}"]
-    reference = int(found.whole.reference)
+    reference = int(strata.whole.reference)
     other_way = [
         f"{name} ({cells[int(np.argmin(one.pairs.mean[:, reference]))]})"
-        for name, one in zip(machines, found.alone, strict=True)
+        for name, one in zip(machines, strata.alone, strict=True)
         if (one.pairs.mean[:, reference] < 0).any()
     ]
     if not other_way:
@@ -237,11 +239,11 @@ def _among(best: str) -> str:
     return " or ".join(best.split(JOINT)) if best else "unknown"
 
 
-def _rule(found: Stratified, settings: Mapping[str, Any], looks: Looks) -> str:
+def _rule(strata: Stratified, settings: Mapping[str, Any], looks: Looks) -> str:
     """How the set over all machines was found, in words."""
     test = " ".join(filter(None, [NAMES[t_of(settings)], looks.words]))
     how = "what holds on every machine" if looks.until_known else "machines as strata of the same weight"
-    return f"{test}; {how}; each one-sided test and each end of an interval at {found.whole.level:.3g}"
+    return f"{test}; {how}; each one-sided test and each end of an interval at {strata.whole.level:.3g}"
 
 
 def _logs(values: pd.DataFrame) -> Floats:

@@ -18,7 +18,7 @@ from framewatt.frames.totals import TOTAL
 from framewatt.runs.verdict import OK
 from framewatt.statistics.best_set import BestSet, best_set
 from framewatt.statistics.log_ratios import Floats, LogRatio
-from framewatt.statistics.looks import ONCE, Looks, best_of
+from framewatt.statistics.stopping import ONCE, Looks, best_of
 from framewatt.study.factors import PlainCell
 
 QUANTITIES = [
@@ -28,14 +28,14 @@ QUANTITIES = [
     "time_per_sample_s",
     "mean_power_w",
 ]
-"""Quantities that are summarised for every cell, beside the metrics that cells are compared by."""
+"""Quantities that are summarised for every cell, in addition to the metrics that cells are compared by."""
 
 ENERGIES = {"energy_gross_j", "energy_per_sample_j", "mean_power_w"}
 """Quantities that may come from an energy estimate instead of a meter."""
 
 
 def totals(runs: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the domain `total`, one per run, with the columns that the statistics need.
+    """Return the rows of the domain `total`, one per run, with the columns that the statistics need.
 
     Args:
         runs: the runs frame.
@@ -51,11 +51,11 @@ def totals(runs: pd.DataFrame) -> pd.DataFrame:
     rows = runs[runs["domain"] == TOTAL].reset_index(drop=True).copy()
     twice = rows[rows.duplicated(["cell", "repetition"])]
     if len(twice):
-        found = f"{twice.iloc[0]['cell']} repetition {twice.iloc[0]['repetition']}"
-        raise FramewattError(f"runs frame: found two rows of {found}; allowed: one row a run and domain")
+        run = f"{twice.iloc[0]['cell']} repetition {twice.iloc[0]['repetition']}"
+        raise FramewattError(f"runs frame: {run} has two rows. Remove one of its records and run again.")
     for name in [*quantities_of(rows), "samples_processed"]:
         if name in rows:
-            # A column that holds None beside numbers is of type object.
+            # A column with None among its numbers is of type object.
             rows[name] = pd.to_numeric(rows[name]).astype("float64")
     rows["time_per_sample_s"] = rows["duration_s"] / rows["samples_processed"].where(rows["samples_processed"] > 0)
     if "requests" in rows:
@@ -77,13 +77,13 @@ def quantities_of(runs: pd.DataFrame) -> list[str]:
 
 
 def counted(rows: pd.DataFrame, cell_id: str, quantity: str) -> pd.DataFrame:
-    """Runs of a cell that count and have a value of the quantity, indexed by repetition, ascending."""
-    kept = rows[(rows["cell"] == cell_id) & rows["counts"] & rows[quantity].notna()]
-    return kept.set_index("repetition").sort_index()
+    """Return the runs of a cell that count and have a value of the quantity, indexed by repetition, ascending."""
+    rows_used = rows[(rows["cell"] == cell_id) & rows["counts"] & rows[quantity].notna()]
+    return rows_used.set_index("repetition").sort_index()
 
 
 def block_values(rows: pd.DataFrame, cells: Sequence[str], quantity: str) -> pd.DataFrame:
-    """A quantity of some cells: one row per block, ascending, one column per cell, NaN where a run does not count.
+    """Return a quantity of some cells: one row per block, one column per cell, NaN where a run does not count.
 
     Args:
         rows: from `totals`.
@@ -94,22 +94,22 @@ def block_values(rows: pd.DataFrame, cells: Sequence[str], quantity: str) -> pd.
 
 
 def left_out(rows: pd.DataFrame, cell_id: str, quantity: str) -> dict[int, str]:
-    """Repetitions of a cell that do not count for the quantity, and why."""
+    """Return the repetitions of a cell that do not count for the quantity, with the reason."""
     of_cell = rows[(rows["cell"] == cell_id) & ~(rows["counts"] & rows[quantity].notna())].sort_values("repetition")
     reasons = [why or f"no value of {quantity}" for why in of_cell["why_not"]]
     return dict(zip((int(r) for r in of_cell["repetition"]), reasons, strict=True))
 
 
 def by_reason(reasons: Mapping[int, str]) -> dict[str, str]:
-    """Repetitions by reason, as text: `{1: "x", 3: "x"}` becomes `{"x": "1, 3"}`."""
+    """Return repetitions by reason, as text: `{1: "x", 3: "x"}` becomes `{"x": "1, 3"}`."""
     return {
-        reason: ", ".join(str(repetition) for repetition, found in reasons.items() if found == reason)
+        reason: ", ".join(str(repetition) for repetition, why in reasons.items() if why == reason)
         for reason in dict.fromkeys(reasons.values())
     }
 
 
 def cells_of(runs: pd.DataFrame) -> list[PlainCell]:
-    """The cells of a frame of runs, by name."""
+    """Return the cells of a frame of runs, by name."""
     factors = factors_of(runs)
     known = runs[["cell", *factors]].drop_duplicates("cell").sort_values("cell")
     return [
@@ -124,7 +124,7 @@ def _text(value: object) -> str:
 
 @dataclass(frozen=True)
 class LookedAcross(LogRatio):
-    """Mean logarithms of ratios over machines each of which stopped by itself, when its own answer was known.
+    """Mean logarithms of ratios over machines that each stopped when their own answer was known.
 
     Nothing is pooled, since each number of blocks depends on what was seen: a costs more in the mean where it does on
     every machine, at the p of the machine that shows it least; ends of intervals are means of the machines' own, each

@@ -1,4 +1,6 @@
-"""Stopping rules: an anytime-valid t-test, looked at after every block, and intervals at looks fixed in advance (pure).
+"""Stopping rules, and the tests of a study that looked at its results before it stopped (pure functions).
+
+A rule is an anytime-valid t-test, looked at after every block, or t-tests and intervals at looks fixed in advance.
 
 Values are logarithms of the cells' costs, one row per block and one column per cell, NaN where a run does not count.
 """
@@ -6,15 +8,16 @@ Values are logarithms of the cells' costs, one row per block and one column per 
 import functools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import stdtr, stdtrit
 
-from framewatt.statistics.best_set import level_of
-from framewatt.statistics.log_ratios import LogRatio, log_ratio
+from framewatt.statistics.best_set import BestSet, best_set, leader_of, level_of
+from framewatt.statistics.log_ratios import LogRatio, all_pairs, log_ratio
 
 Values = NDArray[np.float64]
 
@@ -28,11 +31,11 @@ _Critical = Callable[[int], float]
 
 _LARGEST_LOG = 600.0
 _WIDEST = 20.0
-"""Largest logarithm of a ratio for the end of an interval; wider intervals say nothing."""
+"""Largest logarithm of a ratio for the end of an interval; wider intervals are useless."""
 
 
 def evidence(differences: Values) -> Values:
-    """Evidence of the first n differences for a mean above 0, for every n: a one-sided t-test e-process.
+    """Return the evidence of the first n differences for a mean above 0, for every n: a one-sided t-test e-process.
 
     The likelihood of the differences where their mean over their standard deviation has a half-normal prior above 0,
     over that where it is 0; the standard deviation has the right Haar prior 1/sigma in both. Under a mean of 0 it is a
@@ -58,13 +61,13 @@ def evidence(differences: Values) -> Values:
         rest = squares - total**2 / shrunk
         logarithm = 0.5 * np.log(PRIOR_PRECISION / shrunk) + n / 2 * (np.log(squares) - np.log(rest))
         above = stdtr(n, total / np.sqrt(shrunk * rest / n))
-        found = 2 * above * np.exp(np.minimum(logarithm, _LARGEST_LOG))
-    return np.where((n > 0) & (squares > 0), found, 1.0)
+        e_values = 2 * above * np.exp(np.minimum(logarithm, _LARGEST_LOG))
+    return np.where((n > 0) & (squares > 0), e_values, 1.0)
 
 
 @functools.cache
 def critical_t(n: int, threshold: float) -> float:
-    """The t statistic (mean over its standard error) of n differences at which `evidence` reaches a threshold.
+    """Return the t statistic (mean over its standard error) of n differences at which `evidence` reaches a threshold.
 
     Args:
         n: at least 2.
@@ -120,7 +123,7 @@ class Look:
 
 
 def threshold_of(cells: int, alpha: float) -> float:
-    """The e-value at which one cell is known to take less than another, in a group of so many cells.
+    """Return the e-value at which one cell is known to take less than another, in a group of so many cells.
 
     A cell is falsely called the best only if it reaches the threshold against the truly best, or against one that costs
     the same; there are as many such events as cells, each with a probability of at most 1 over the threshold.
@@ -129,7 +132,7 @@ def threshold_of(cells: int, alpha: float) -> float:
 
 
 def look_for_best(logs: Values, alpha: float, leader: int | None = None) -> Look:
-    """Whether one cell is known to take the least: its e-value against every other one has reached the threshold.
+    """Return whether one cell is known to take the least: its e-value against every other has reached the threshold.
 
     It may have done so after any block so far, not only after the last. At whichever block the study stops, the
     probability of ever calling a cell the best that is not, or that ties with others, is at most alpha.
@@ -154,10 +157,10 @@ def look_for_best(logs: Values, alpha: float, leader: int | None = None) -> Look
 
 
 def look_for_best_by_t(logs: Values, alpha: float, looks: Sequence[int], leader: int | None = None) -> Look:
-    """Whether one cell is known to take the least: t-tests at a few looks that were fixed beforehand.
+    """Return whether one cell is known to take the least, by t-tests at a few looks that were fixed beforehand.
 
     Each test is one-sided, at `level_of` over the number of looks (Bonferroni), as those of the study's answer: so what
-    an earlier look showed holds, too. A cell of which too few runs count for a test is not known to take more.
+    an earlier look showed holds, too. A cell with too few runs for a test is not known to take more.
 
     Args:
         logs: shape (blocks, cells), see the module.
@@ -190,11 +193,11 @@ def _with_interval(pair: LogRatio, tail: float) -> Ratio:
 
 
 def look_at_interval(logs: Values, alpha: float, looks: int, width: float, leader: int | None = None) -> Look:
-    """Whether the ratio of every cell to the one that takes the least is known to a relative precision.
+    """Return whether the ratio of every cell to the cheapest is known to a relative precision.
 
     Intervals are t on logarithms, at 1 - alpha over (looks x pairs of cells): with a confidence of 1 - alpha every
-    ratio of two cells of the group lies in its interval at each of the looks (Bonferroni). So neither stopping once the
-    intervals are narrow nor choosing the leader from the data lowers the confidence.
+    ratio of two cells of the group is inside its interval at each of the looks (Bonferroni). So neither stopping once
+    the intervals are narrow nor choosing the leader from the data lowers the confidence.
 
     Args:
         logs: shape (blocks, cells), see the module.
@@ -247,3 +250,125 @@ def _ratio(differences: Values, critical: _Critical) -> Ratio:
     if not half < _WIDEST:
         return Ratio(int(known.size), math.exp(mean), math.nan, math.nan)
     return Ratio(int(known.size), math.exp(mean), math.exp(mean - half), math.exp(mean + half))
+
+
+@dataclass(frozen=True)
+class Looks:
+    """How a study looked at its results.
+
+    Attributes:
+        until_known: it looked after every block and stopped when the best was known; its tests are e-processes.
+        most: largest number of looks under any other rule; 1 is a single look at the end.
+        at: the blocks after which it looked for the best by t-tests; empty under any other rule.
+        confirmed: whether later blocks must confirm what an earlier look showed. Packages from before that rule state
+            what the earlier look showed.
+    """
+
+    until_known: bool = False
+    most: int = 1
+    at: tuple[int, ...] = ()
+    confirmed: bool = False
+
+    @property
+    def words(self) -> str:
+        """How the tests differ from those of a study that looks once, in words; empty where they do not."""
+        if self.until_known:
+            return "as an e-process, which may be looked at after every block"
+        return f"at one of {self.most} looks" if self.most > 1 else ""
+
+
+ONCE = Looks()
+"""A study with a number of blocks that was fixed beforehand."""
+
+
+@dataclass(frozen=True)
+class AtLooks(LogRatio):
+    """Logarithms of ratios from a study that looked for the best at a few fixed blocks, by t-tests.
+
+    Its interval is that of the last look, which saw all runs.
+
+    Attributes:
+        looks: what each look saw. At the level of one look, what any of them shows holds.
+    """
+
+    looks: tuple[LogRatio, ...]
+
+    def p_more(self) -> Values:
+        """The smallest p of all looks; NaN where at none enough runs of both cells count."""
+        return np.asarray(np.fmin.reduce([look.p_more() for look in self.looks]))
+
+
+@dataclass(frozen=True)
+class LookedAt(LogRatio):
+    """Logarithms of ratios from a study that looked after every block and might have stopped there.
+
+    Attributes:
+        e_more: the largest e-value so far for "a costs more".
+    """
+
+    e_more: Values
+
+    def p_more(self) -> Values:
+        """One over the e-value, a p that is valid whichever block the study stops after."""
+        return np.asarray(np.where(self.runs > 0, np.minimum(1.0, 1 / self.e_more), np.nan))
+
+    def within(self, tail: float) -> tuple[Values, Values]:
+        """Ends of intervals that hold at all blocks simultaneously."""
+        critical = np.vectorize(lambda n: critical_t(int(n), 1 / tail) if n > 1 else np.nan, otypes=[float])(self.runs)
+        with np.errstate(invalid="ignore", over="ignore"):
+            half = critical * np.where(self.error > 0, self.error, np.nan)
+            half = np.where(np.isfinite(half), half, np.nan)
+            return np.exp(self.mean - half), np.exp(self.mean + half)
+
+
+def best_of(
+    logs: Values, alpha: float, looks: Looks, *, paired: bool, repetitions: Sequence[int] | None = None
+) -> BestSet:
+    """The confidence set of a group's best (see best_set), for a study that may have looked before it stopped.
+
+    Args:
+        logs: shape (cells, blocks), logarithms, NaN where a run is missing.
+        alpha: largest probability that the set misses the cheapest cell.
+        looks: how it looked.
+        paired: whether runs at the same index belong to one block.
+        repetitions: number of each block; 1, 2, … if None.
+    """
+    blocks = np.arange(1, logs.shape[-1] + 1) if repetitions is None else np.asarray(repetitions)
+
+    def at_looks(pairs: LogRatio, logs: Values) -> LogRatio:
+        earlier = [all_pairs(logs[:, blocks <= last], paired=True) for last in looks.at if last < blocks.max(initial=0)]
+        return AtLooks(**_fields_of(pairs), looks=(*earlier, pairs))
+
+    def after_every_block(pairs: LogRatio, logs: Values) -> LogRatio:
+        differences: NDArray[np.float64] = logs[:, None, :] - logs[None, :, :]
+        return LookedAt(**_fields_of(pairs), e_more=evidence(differences).max(axis=-1, initial=1.0))
+
+    if looks.until_known:
+        level = 1 / threshold_of(int(np.isfinite(logs).any(axis=-1).sum()), alpha)
+        best = best_set(logs, alpha, paired=True, level=level, test=after_every_block)
+    elif looks.at:
+        best = best_set(logs, alpha / looks.most, paired=True, test=at_looks)
+    else:
+        best = best_set(logs, alpha / looks.most, paired=paired)
+    return confirmed(best) if looks.confirmed else best
+
+
+def confirmed(best: BestSet) -> BestSet:
+    """The set with the cells that it lacks only because of an earlier look, which all blocks together do not confirm.
+
+    A cell stays out only if another one was shown to cost less, and still does so on average over the blocks that both
+    have.
+
+    Args:
+        best: the set of a group, of what any look showed.
+    """
+    out = (best.shown & (best.pairs.mean > 0)).any(axis=-1)
+    inside = np.asarray(best.known & ~out)
+    # Over different blocks each cell may cost more than another, so that none would be left.
+    inside = inside if inside.any() else best.known
+    return replace(best, inside=inside, reference=leader_of(best.pairs, inside))
+
+
+def _fields_of(ratio: LogRatio) -> dict[str, Any]:
+    """Return the fields of a ratio, for a class that adds to them."""
+    return {field.name: getattr(ratio, field.name) for field in fields(LogRatio)}

@@ -35,13 +35,13 @@ def counted_epochs(epochs: pd.DataFrame, runs: pd.DataFrame, domain: str = TOTAL
         domain: `total` or a meter's.
     """
     every = totals(runs)
-    kept = epochs[epochs["domain"] == domain].merge(
+    rows = epochs[epochs["domain"] == domain].merge(
         every.loc[every["counts"], ["cell", "repetition"]], on=["cell", "repetition"]
     )
-    kept[_NUMBERS] = kept[_NUMBERS].apply(pd.to_numeric, errors="coerce").astype("float64")
-    kept["estimated"] = kept["estimated"].eq(True)
-    kept = with_quality(kept)
-    return kept.sort_values(["cell", "repetition", "epoch"], ignore_index=True)
+    rows[_NUMBERS] = rows[_NUMBERS].apply(pd.to_numeric, errors="coerce").astype("float64")
+    rows["estimated"] = rows["estimated"].eq(True)
+    rows = with_quality(rows)
+    return rows.sort_values(["cell", "repetition", "epoch"], ignore_index=True)
 
 
 def gpu_or_total(epochs: pd.DataFrame) -> str:
@@ -82,7 +82,7 @@ _COLUMNS = [
 ]
 """Columns after cell and the factors: of `n` runs that count, `reached` is the number that reached `target` (a value
 of `metric`), after `epochs` on average, for `energy_j` and `time_s`, which are missing unless all runs did; `note`
-says why."""
+is the reason."""
 
 
 def to_accuracy(epochs: pd.DataFrame, runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -93,7 +93,7 @@ def to_accuracy(epochs: pd.DataFrame, runs: pd.DataFrame, settings: Mapping[str,
 
     Args:
         epochs: the epochs frame.
-        runs: the runs frame, which says which runs count.
+        runs: the runs frame, which marks the runs that count.
         settings: the study's `statistics`: accuracy_targets, confidence.
 
     Returns:

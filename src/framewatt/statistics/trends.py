@@ -30,8 +30,8 @@ _SMALLEST_N = 3
 def spearman(x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[float | None, float | None]:
     """Spearman's rho, ties ranked by their mean, and its two-sided p.
 
-    p is exact, over all permutations, up to n = 7. Beyond, it comes from Student's t (by scipy), held at or above
-    2 / n!, the smallest that n values can give: the approximation says 0 for |rho| = 1.
+    p is exact, over all permutations, up to n = 7. Beyond, it comes from Student's t (by scipy), raised to at least
+    2 / n!, the smallest that n values can give: the approximation gives 0 for |rho| = 1.
 
     Args:
         x: shape (n,).
@@ -78,7 +78,7 @@ def correlate(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
     known = rows[rows["counts"] & rows[quantities].notna().all(axis=1)]
     means = known.groupby("cell")[quantities].mean()
     estimated = known.groupby("cell")["estimated"].any()
-    found = []
+    correlations = []
     for group, cells in groups(cells_of(rows), settings["compare"]).items():
         there = [cell.id for cell in cells if cell.id in means.index]
         if len(there) < _SMALLEST_N:
@@ -88,8 +88,8 @@ def correlate(runs: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
         notes = ["no correlation: one value is constant"] if rho is None else []
         # The estimate assigns power by processor load, so that energy follows time by construction.
         notes += ["energy is estimated from processor time, so that it follows time"] if by_estimate else []
-        found.append([group, energy, time, len(there), rho, by_estimate, "; ".join(notes)])
-    return pd.DataFrame(found, columns=CORRELATIONS_COLUMNS).astype({"n_cells": "Int64", "rho": "float64"})
+        correlations.append([group, energy, time, len(there), rho, by_estimate, "; ".join(notes)])
+    return pd.DataFrame(correlations, columns=CORRELATIONS_COLUMNS).astype({"n_cells": "Int64", "rho": "float64"})
 
 
 BATCH_SIZE, WORK = "batch_size", "flops_per_sample"
@@ -116,7 +116,7 @@ one per level. Unknown numbers are missing."""
 
 _FLOATS = [name for name in TRENDS_COLUMNS if name.startswith(("exponent", "per_doubling", "r_"))]
 
-_HELD = {BATCH_SIZE: ["dataset", "workload"], WORK: ["dataset", "batch_size"]}
+_CONSTANT = {BATCH_SIZE: ["dataset", "workload"], WORK: ["dataset", "batch_size"]}
 """Factors that are constant along each line, besides those in LABEL."""
 
 
@@ -133,14 +133,18 @@ def fit_trends(epochs: pd.DataFrame, runs: pd.DataFrame, settings: Mapping[str, 
 
     Args:
         epochs: the epochs frame.
-        runs: the runs frame, which says which runs count.
+        runs: the runs frame, which marks the runs that count.
         settings: the study's `statistics`: compare, confidence.
 
     Returns:
         TRENDS_COLUMNS; no row where a study has a single level of the line's factor.
     """
     points = _points(labelled(counted_epochs(epochs, runs), settings["compare"]))
-    rows = [row for along, held in _HELD.items() for row in _lines(points, along, held, float(settings["confidence"]))]
+    rows = [
+        row
+        for along, constant in _CONSTANT.items()
+        for row in _lines(points, along, constant, float(settings["confidence"]))
+    ]
     return pd.DataFrame(rows, columns=TRENDS_COLUMNS).astype(dict.fromkeys(_FLOATS, "float64"))
 
 
@@ -156,15 +160,16 @@ def _points(rows: pd.DataFrame) -> pd.DataFrame:
     return points.assign(**{WORK: points["own"].fillna(counted)})
 
 
-def _lines(points: pd.DataFrame, along: str, held: Sequence[str], confidence: float) -> Iterator[dict[str, Any]]:
-    """A line for every label and combination of the `held` factors; none where the study does not vary `along`."""
+def _lines(points: pd.DataFrame, along: str, constant: Sequence[str], confidence: float) -> Iterator[dict[str, Any]]:
+    """A line for every label and combination of the `constant` factors; none where the study does not vary `along`."""
     varied = "workload" if along == WORK else along
     if points[varied].nunique() < 2:
         return
-    for levels, part in sorted_by(points, [*held, LABEL]).groupby([*held, LABEL], sort=False):
+    for levels, part in sorted_by(points, [*constant, LABEL]).groupby([*constant, LABEL], sort=False):
         *group, label = levels
         words = [
-            f"batch {level}" if name == "batch_size" else str(level) for name, level in zip(held, group, strict=True)
+            f"batch {level}" if name == "batch_size" else str(level)
+            for name, level in zip(constant, group, strict=True)
         ]
         head = {"along": along, "group": " ".join(filter(None, words)), "label": label}
         yield head | {"estimated": bool(part["estimated"].any())} | _line(part, along, confidence)
@@ -173,19 +178,19 @@ def _lines(points: pd.DataFrame, along: str, held: Sequence[str], confidence: fl
 def _line(part: pd.DataFrame, along: str, confidence: float) -> dict[str, Any]:
     known = part.dropna(subset=[along, "energy_j"])
     known = known[(known[along] > 0) & (known["energy_j"] > 0)]
-    found: dict[str, Any] = {"n_levels": int(known[along].nunique()), "n": len(known)}
+    row: dict[str, Any] = {"n_levels": int(known[along].nunique()), "n": len(known)}
     if part[along].isna().all():
-        return found | {"note": "no framework of the study counts the operations of its models"}
-    if found["n_levels"] < 2:
-        return found | {"note": "fewer than two levels have runs that count"}
+        return row | {"note": "no framework of the study counts the operations of its models"}
+    if row["n_levels"] < 2:
+        return row | {"note": "fewer than two levels have runs that count"}
     x, y = (np.log2(known[name].to_numpy(dtype=np.float64)) for name in (along, "energy_j"))
-    if found["n_levels"] == 2:
-        return found | _two_levels(x, y, confidence)
+    if row["n_levels"] == 2:
+        return row | _two_levels(x, y, confidence)
     levels, of_run = np.unique(x, return_inverse=True)
     means = np.bincount(of_run, weights=y) / np.bincount(of_run)
     fit = sm.OLS(means, sm.add_constant(levels)).fit()
     low, high = map(float, fit.conf_int(alpha=1 - confidence)[1])
-    return found | _with_doublings(float(fit.params[1]), low, high) | {"r_squared": float(fit.rsquared), "note": ""}
+    return row | _with_doublings(float(fit.params[1]), low, high) | {"r_squared": float(fit.rsquared), "note": ""}
 
 
 def _two_levels(x: Values, y: Values, confidence: float) -> dict[str, Any]:
@@ -202,5 +207,5 @@ def _two_levels(x: Values, y: Values, confidence: float) -> dict[str, Any]:
 
 def _with_doublings(exponent: float, low: float | None, high: float | None) -> dict[str, Any]:
     ends = {"": exponent, "_low": low, "_high": high}
-    told = {f"exponent{end}": value for end, value in ends.items()}
-    return told | {f"per_doubling{end}": None if value is None else 2**value for end, value in ends.items()}
+    exponents = {f"exponent{end}": value for end, value in ends.items()}
+    return exponents | {f"per_doubling{end}": None if value is None else 2**value for end, value in ends.items()}

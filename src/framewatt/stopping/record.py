@@ -6,8 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from framewatt.statistics.looks import ONCE, Looks
-from framewatt.statistics.stopping import Ratio
+from framewatt.statistics.stopping import ONCE, Looks, Ratio
 from framewatt.stopping.path import After, GroupAfter, Path
 from framewatt.study.stopping_rule import rule_of
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from framewatt.frames.factor_words import factors_of, sorted_by
 from framewatt.runs.verdict import FEW_REQUESTS
-from framewatt.statistics.load import ENERGY, under_load
+from framewatt.statistics.deploy import ENERGY_OF_A_REQUEST, under_load
 from framewatt.study.factors import reading_order
 from framewatt.tables.columns import Show, factor_columns, marked, number, table_of, times, whole
 from framewatt.tables.table import MISSING, Table, significant
@@ -30,7 +30,7 @@ def load(runs: pd.DataFrame, statistics: Mapping[str, Any]) -> Table:
     shown |= {
         "Requests/s": number("rate_per_s"),
         "Runs": lambda r: whole(r["n"]),
-        "Energy per request (mJ)": lambda r: marked(significant(times(r[ENERGY], 1000)), r),
+        "Energy per request (mJ)": lambda r: marked(significant(times(r[ENERGY_OF_A_REQUEST], 1000)), r),
         "Latency, median (ms)": lambda r: significant(times(r["latency_p50_s"], 1000)),
         "95 % (ms)": lambda r: significant(times(r["latency_p95_s"], 1000)),
         "99 % (ms)": lambda r: significant(times(r["latency_p99_s"], 1000)),
