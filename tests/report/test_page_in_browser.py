@@ -220,7 +220,7 @@ def test_without_a_script_there_is_no_button_and_no_choice_to_make(browser: Brow
 
 
 def test_two_choices_are_picked_and_told_side_by_side(page: Page) -> None:
-    place = page.locator("#beside")
+    place = page.locator("#comparison")
     first, second = place.get_by_label("First choice"), place.get_by_label("Second choice")
     live = place.locator("[aria-live=polite]")
     before = live.inner_text()
@@ -231,19 +231,19 @@ def test_two_choices_are_picked_and_told_side_by_side(page: Page) -> None:
     assert live.locator("thead th").all_inner_texts() == chosen
     assert "J [" in live.locator("tr:has(th:text-is('Energy a sample')) td").first.inner_text()
     first.select_option(index=2)
-    assert "This is one choice twice." in live.inner_text()
+    assert "You chose the same choice twice." in live.inner_text()
     # The last cell is of another group, so that nothing compares the two.
     second.select_option(index=second.locator("option").count() - 1)
     assert "Not compared" in live.inner_text()
 
 
 def test_the_choice_of_two_is_worked_by_keyboard(page: Page) -> None:
-    field = page.locator("#beside").get_by_label("Second choice")
+    field = page.locator("#comparison").get_by_label("Second choice")
     before = field.input_value()
     field.focus()
     page.keyboard.press("ArrowDown")
     assert field.input_value() != before
-    assert page.locator("nav a[href='#beside']").is_visible()
+    assert page.locator("nav a[href='#comparison']").is_visible()
 
 
 PAPER = 703
@@ -291,7 +291,7 @@ def test_on_paper_headings_are_repeated_on_every_page_of_a_table(page: Page) -> 
 
 def test_a_pointer_over_a_choice_or_the_focus_on_it_shows_its_numbers(page: Page) -> None:
     row = page.locator("header .strip li").first
-    told = row.locator(".told")
+    told = row.locator(".summary")
     assert not told.is_visible()
     row.hover()
     assert told.is_visible()

@@ -42,7 +42,7 @@ def test_sections_come_in_the_order_of_a_reviewer(plain: str) -> None:
         "measured",
         "machine",
         "answers",
-        "beside",
+        "comparison",
         "figures",
         "tables",
         "problems",
@@ -80,7 +80,7 @@ def test_what_a_study_replicates_has_a_section_of_its_own(figures: Path) -> None
     section = page(found, figures).select_one("section#replication")
     assert section is not None
     assert section.h2 is not None
-    assert section.h2.text == "Beside alizadeh2024"
+    assert section.h2.text == "Compared with alizadeh2024"
     told = [cell.text for cell in section.select("table#table-claims td")]
     assert told == ["Abstract", "torch is cheaper", "2 of 2", "1 of 2", "0.0300", "not so: BERT", "in part"]
     assert "replication/claims.csv" in section.text

@@ -32,7 +32,7 @@ def test_dates_are_those_of_the_first_and_the_last_run_in_any_order() -> None:
         times = {"start_utc": f"2026-03-01T{hour}:10:20+00:00", "end_utc": f"2026-03-01T{hour}:30:20+00:00"}
         records[number] = {**records[number], "windows": {"process": {**times, "domains": {}}}}
     found = told(dataclasses.replace(one, records=records[:3]))
-    assert found["First run began"] == "2026-03-01 05:10 UTC"
+    assert found["First run started"] == "2026-03-01 05:10 UTC"
     assert found["Last run ended"] == "2026-03-01 09:30 UTC"
 
 
@@ -51,7 +51,7 @@ def test_versions_threads_and_driver_are_those_of_the_records_and_differing_ones
 def test_what_no_record_tells_is_unknown_and_nothing_is_made_up() -> None:
     bare = with_records(material(), machine=None, clock={}, windows={}, preflight=None)
     found = told(bare, None)
-    names = ("First run began", "Last run ended", "Frameworks", "NVIDIA driver", "Threads", "Governor")
+    names = ("First run started", "Last run ended", "Frameworks", "NVIDIA driver", "Threads", "Governor")
     assert {name: found[name] for name in names} == dict.fromkeys(names, "unknown")
     assert found["framewatt"] == "1.0, commit unknown"
     assert found["Licence of the data"] == "unknown"

@@ -25,7 +25,7 @@ def test_the_head_names_the_one_that_costs_least_with_its_interval_and_blocks() 
         found = answered_study({cheap: [1.0, 1.1, 0.9, 1.0], dear: [2.02, 2.2, 1.8, 1.98]})
         # Ratios 2.02, 2, 2, 1.98: 1 - 1/2 = 50 %; Student's interval of their logarithms is 1.974 to 2.026.
         assert head(found).text == (
-            f"On this machine, in this session: {cheap.runtime} costs least energy for one sample "
+            f"On this machine, in this session: {cheap.runtime} takes the least energy for one sample "
             f"(Inference, batch 1 (resnet50, digits)), 50 % less than {dear.runtime} (95 % interval 49 to 51 %), "
             "after 4 blocks. 8 of 8 planned runs count."
         )
@@ -82,7 +82,7 @@ def test_runs_that_are_no_blocks_are_no_blocks_in_the_head() -> None:
     found = answered_study({TORCH: [1.0, 1.1, 0.9, 1.0], MXNET: [2.0, 2.2, 1.8]}, test="welch")
     assert head(found).text.endswith("after 3 runs of each. 7 of 7 planned runs count.")
     assert head(dataclasses.replace(found, plan={**found.plan, "source": "files"})).text.startswith(
-        "In the runs that were read: torch costs least"
+        "In the runs that were read: torch takes the least"
     )
 
 
@@ -93,7 +93,7 @@ def test_one_disturbed_run_gives_no_sentence_against_the_one_that_costs_less_in_
     found = answered_study({TORCH: base, MXNET: disturbed})
     assert "Not settled between torch and mxnet" in head(found).text
     said = " ".join(sentence for one in questions(found) for sentence in one.sentences)
-    assert "torch costs least" not in said
+    assert "torch takes the least" not in said
     flags = found.comparisons["flags"]
     assert flags.str.contains("which costs more depends on the estimate").any()
 
@@ -115,7 +115,7 @@ def test_one_procedure_speaks_unless_the_study_asks_for_another() -> None:
     levels = {TORCH: [1.0, 1.1, 0.9, 1.0], MXNET: [2.0, 2.2, 1.8, 2.1], TENSORFLOW: [3.0, 3.2, 2.8, 3.1]}
     for test, beside in (("t", False), ("wilcoxon", True)):
         said = " ".join(s for one in questions(answered_study(levels, test=test)) for s in one.sentences)
-        assert "torch costs least energy" in said
+        assert "torch takes the least energy" in said
         assert ("Friedman" in said) == beside
         assert "significant" not in said
 
@@ -133,10 +133,10 @@ def test_largest_variation_is_named_with_its_cell() -> None:
 
 def test_runs_that_break_what_the_tests_take_for_granted_are_told_beside_the_answer() -> None:
     steady = [1.00, 1.02, 0.99, 1.01, 1.00, 1.01, 0.98, 1.02]
-    question = "What do these answers take for granted?"
+    question = "What do these answers assume?"
     sound = answered_study({TORCH: steady, TENSORFLOW: [2.0 * j for j in steady[::-1]]})
     (told,) = [one.sentences for one in questions(sound) if one.question == question]
-    assert told[1] == "There is no sign of either, which few blocks would not show."
+    assert told[1] == "There is no sign of either. Few blocks would not show one."
     assert "than its others" not in head(sound).text
     dear = [2 * j for j in steady]
     slow = answered_study({TORCH: steady, TENSORFLOW: [*dear[:4], 9.0, *dear[5:]]})

@@ -95,7 +95,7 @@ def test_two_slow_runs_of_six_no_longer_make_the_mean_and_the_answer(figures: Pa
     assert 1.5 < answered["ratio_low"] < answered["ratio"] < answered["ratio_high"] < 2.2
     soup = page(now, figures)
     head = soup.select_one(".head").text
-    assert "mxnet costs least energy" in head
+    assert "mxnet takes the least energy" in head
     assert "16 of 18 planned runs count. 2 of 18 runs were set aside, because others took more than 25 %" in head
     rows = [[part.text for part in row.select("td")] for row in soup.select("#table-aside-runs tbody tr")]
     assert rows == [[MXNET.id, "2"], [MXNET.id, "3"]]

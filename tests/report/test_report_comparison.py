@@ -20,7 +20,7 @@ def told(one: Material, first: str, second: str) -> list[str]:
     found = comparison(one)
     names = [shown.name for shown in found.cells]
     (pair,) = [pair for pair in found.pairs if {names[pair.a], names[pair.b]} == {first, second}]
-    return list(pair.told)
+    return list(pair.sentences)
 
 
 @pytest.mark.parametrize("levels", [{TORCH: NEAR, MXNET: DEAR}, {MXNET: DEAR, TORCH: NEAR}])
@@ -73,14 +73,14 @@ def test_one_cell_and_none_give_no_section(figures: Path) -> None:
     failed = answered_study({TORCH: [None, None], MXNET: [None, None]})
     for one in (alone, failed):
         assert comparison(one).cells == []
-        assert page(one, figures).select("#beside, nav [hidden]") == []
+        assert page(one, figures).select("#comparison, nav [hidden]") == []
 
 
 def test_names_that_close_a_script_stay_data(figures: Path) -> None:
     hostile = "</script><script>alert(1)</script>"
     one = answered_study({cell(workload=hostile): NEAR, cell("mxnet", workload=hostile): DEAR})
     soup = page(one, figures)
-    (data,) = soup.select("#beside script")
+    (data,) = soup.select("#comparison script")
     assert "</script" not in str(data.string)
     assert hostile.lower() in json.loads(data.string)["cells"][0]["group"].lower()
     assert not [script for script in soup.select("script") if script.text.startswith("alert")]

@@ -77,7 +77,7 @@ def test_disturbed_runs_are_counted_where_the_study_is_answered_and_listed_with_
         [str(record[5]["repetition"]), "; ".join(causes[5]), "not repeated"],
     ]
     said = soup.select_one("#answers").text
-    assert "Of 1 run it is not known" in said
+    assert "For 1 run this is unknown" in said
     assert "1 run was measured twice, since the first try was disturbed." in said
     assert "disturbed: other" not in soup.select_one("#flags").text
 
@@ -93,6 +93,6 @@ def test_a_sentence_that_rests_on_a_disturbed_run_says_so() -> None:
 
 def test_a_study_that_nobody_disturbed_says_so_and_one_without_a_witness_says_nothing(figures: Path) -> None:
     quiet = page(witnessed(material(), {}), figures)
-    assert "None of the 60 runs that could be told was." in quiet.select_one("#answers").text
+    assert "Others disturbed none of the 60 runs that could be judged." in quiet.select_one("#answers").text
     assert "disturbed" not in quiet.select_one("header").text
     assert "Did others disturb" not in page(material(), figures).text

@@ -30,7 +30,7 @@ def test_the_page_begins_with_what_machines_say_together() -> None:
     cheap, dear = [1.0, 1.1, 0.9, 1.05], [2.02, 2.2, 1.8, 1.98]
     found = on_two({TORCH: cheap, TENSORFLOW: dear}, {TORCH: dear, TENSORFLOW: [3.9, 4.4, 3.7, 4.1]})
     told = head(found).text
-    assert told.startswith("On all 2 machines, in the mean over them: torch costs least energy for one sample")
+    assert told.startswith("On all 2 machines, in the mean over them: torch takes the least energy for one sample")
     assert "Between machines ratios differ by at most" in told
 
 

@@ -66,7 +66,7 @@ def test_processors_do_not_win_because_they_have_no_meter(figures: Path) -> None
     assert (row["settled"], row["best"], row["estimated"]) == (True, CUDA.id, True)
     assert row["ratio"] == pytest.approx(85 / 63, rel=0.02)
     soup = page(now, figures)
-    assert "cuda costs least energy (estimated)" in soup.select_one(".head").text
+    assert "cuda takes the least energy (estimated)" in soup.select_one(".head").text
     banner = soup.select_one("#estimate-banner").text
     assert banner.startswith("Energy partly estimated, not measured")
     assert "No energy counter was read" not in banner

@@ -60,7 +60,7 @@ def test_each_choice_tells_its_energy_and_interval_where_the_focus_or_a_pointer_
     soup = page(answered_study({TORCH: NEAR, MXNET: DEAR}), figures)
     rows = soup.select("header .strip li:not(.axis)")
     assert [row["tabindex"] for row in rows] == ["0", "0"]
-    told = [row.select_one(".told").text.replace("\N{NO-BREAK SPACE}", " ") for row in rows]
+    told = [row.select_one(".summary").text.replace("\N{NO-BREAK SPACE}", " ") for row in rows]
     assert told[0].startswith("torch (Inference, batch 1 (resnet50, digits)): Energy a sample 1.00 J [0.99")
     assert told[1].startswith("mxnet (Inference, batch 1 (resnet50, digits)): Energy a sample 1.50 J [1.49")
     assert all("; Time a sample " in text for text in told)

@@ -54,7 +54,7 @@ def test_an_interim_look_at_a_fixed_number_of_blocks_is_said_to_be_no_answer(sce
     live = scene.live()
     play(scene, live, 5)
     assert "After 2 whole blocks This is no answer yet" in scene.words
-    assert "costs least energy" in scene.words or "Not settled" in scene.words
+    assert "takes the least energy" in scene.words or "Not settled" in scene.words
     assert "stopping rule" in scene.words
 
 
@@ -76,7 +76,7 @@ def test_where_nothing_differs_no_best_is_named(scene: Scene) -> None:
         live.begins("measure", name)
         scene.ends(name, joules=100.0 + int(name[-1]))
     live.begins("measure", scene.names[4])
-    assert "costs least energy" not in scene.words
+    assert "takes the least energy" not in scene.words
 
 
 def test_a_finished_study_says_so_and_no_longer_loads_itself(scene: Scene) -> None:

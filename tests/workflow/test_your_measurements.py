@@ -146,7 +146,8 @@ def test_the_report_names_file_and_line(results: Path) -> None:
     problems = page.find(id="problems").get_text(" ")
     assert "middle/gpu-power-3.csv: line 8" in problems
     assert "large/gpu-power-5.csv: no such file" in problems
-    assert "In the runs that were read: small costs least energy for one run" in page.find(class_="head").get_text(" ")
+    head = page.find(class_="head").get_text(" ")
+    assert "In the runs that were read: small takes the least energy for one run" in head
     assert "15 of 17 planned runs count" in page.find(class_="head").get_text(" ")
 
 

@@ -23,7 +23,7 @@ from framewatt.papers.verdicts import (
 from framewatt.report import page as report_page
 from framewatt.report.html import inline
 from framewatt.report.page import PageFigure
-from framewatt.report.tables import Table, of_table
+from framewatt.report.tables import Table, page_table
 from framewatt.tables.table import Table as StudyTable
 from framewatt.tables.table import to_markdown
 
@@ -130,12 +130,12 @@ def _section(material: Material) -> Section:
         study,
         material.paper.citation,
         summarise(verdicts),
-        replace(of_table(counts_table(study, verdicts)), source=None),
-        replace(of_table(deviating_table(study, verdicts)), source=None),
-        of_table(verdicts_table(study, shown)),
+        replace(page_table(counts_table(study, verdicts)), source=None),
+        replace(page_table(deviating_table(study, verdicts)), source=None),
+        page_table(verdicts_table(study, shown)),
         left_out,
         material.facts,
-        [of_table(table) for table in material.tables],
+        [page_table(table) for table in material.tables],
         [_figure(path) for path in material.figures],
     )
 

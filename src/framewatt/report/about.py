@@ -1,4 +1,4 @@
-"""What a reviewer asks about a study as a whole: when, with which versions and weights, and how to cite it."""
+"""The study as a whole, for a reviewer: dates, versions, weights, hashes, how to cite it and how to reproduce it."""
 
 import re
 import shlex
@@ -10,8 +10,10 @@ import pandas as pd
 
 from framewatt.frames.headline import counts
 from framewatt.frames.quality import METRIC, QUALITY, with_quality, words_of
+from framewatt.report.evidence import name_of
 from framewatt.report.material import Material
-from framewatt.report.numbers import Facts, known, listed, significant
+from framewatt.report.numbers import Facts, field_value, field_words, known, listed, significant
+from framewatt.report.tables import Table
 from framewatt.study.runtimes import RUNTIMES
 from framewatt.study.training import FINE_TUNED, TRAINED, weights_of
 
@@ -20,7 +22,7 @@ _TO_THE_DAY, _TO_THE_MINUTE = 10, 16
 _ORIGINS = {
     "trained": "trained in this workflow, unmeasured",
     "fine-tuned": "trained in this workflow, unmeasured, from published ones",
-    "seeded": "random, so that accuracy says nothing and is not reported",
+    "seeded": "random, so that accuracy means nothing and is not reported",
     "pretrained": "the framework's official ones",
     "given": "as they were given",
 }
@@ -50,8 +52,35 @@ class Citation:
     bibtex: str
 
 
+@dataclass(frozen=True)
+class AboutSection:
+    """Dates, versions and weights; how to cite the study; how to reproduce it."""
+
+    facts: Facts
+    citation: Citation
+    commit: str | None
+    study_file: str
+    commands: Sequence[str]
+    environments: Table
+    identity: Facts
+
+
+def about_section(material: Material) -> AboutSection:
+    """Describe the study as a whole, how to cite it and how to reproduce it."""
+    commit, study = commit_of(material), material.plan["study"]
+    return AboutSection(
+        about(material, commit),
+        citation(material, commit),
+        commit,
+        f"config/studies/{study}.yaml",
+        commands_of(material.plan, commit),
+        _environments(material),
+        _identity(material),
+    )
+
+
 def about(material: Material, commit: str | None) -> Facts:
-    """Dates, versions, threads, governor, watts of an estimate, weights, and where code and data are from.
+    """Return dates, versions, threads, governor, watts of an estimate, weights, and the sources of code and data.
 
     Args:
         material: of the report.
@@ -59,7 +88,7 @@ def about(material: Material, commit: str | None) -> Facts:
     """
     first, last = _dates(material.records)
     return [
-        ("First run began", _minute(first)),
+        ("First run started", _minute(first)),
         ("Last run ended", _minute(last)),
         ("framewatt", f"{_versions(material)}, {f'commit {commit}' if commit else 'commit unknown'}"),
         ("Frameworks", _libraries(material)),
@@ -74,7 +103,7 @@ def about(material: Material, commit: str | None) -> Facts:
 
 
 def citation(material: Material, commit: str | None) -> Citation:
-    """How to cite the study, from its title, its `archive` settings, the dates of its runs and their version.
+    """Return how to cite the study, from its title, its `archive` settings, the dates of its runs and their version.
 
     Args:
         material: of the report.
@@ -84,9 +113,9 @@ def citation(material: Material, commit: str | None) -> Citation:
     authors, title = list(archive.get("authors") or []), " ".join(str(plan["title"]).split())
     last = _dates(material.records)[1]
     code = f"framewatt {_versions(material)}" + (f", commit {commit}" if commit else "")
-    made = f"{'read' if material.imported else 'measured'} with {code}"
+    how = f"{'read' if material.imported else 'measured'} with {code}"
     licence = f"data under {archive['license']}" if archive.get("license") else "licence of the data unknown"
-    note = f"Study {plan['study']}, {made}; {licence}"
+    note = f"Study {plan['study']}, {how}; {licence}"
     day = last[:_TO_THE_DAY] if last else "date unknown"
     end = "" if title.endswith((".", "?", "!")) else "."
     text = f"{listed(authors) or 'Authors not named'} ({day}). {title}{end} {note}."
@@ -117,8 +146,8 @@ def commands_of(plan: Mapping[str, Any], commit: str | None) -> list[str]:
     if settings.get("device", "auto") not in ("auto", plan["device"]):
         config.append(shlex.quote(f"device={plan['device']}"))
     checkout = [f"git checkout {shlex.quote(commit)}"] if commit else []
-    made = [f"snakemake --cores 1 {target} --config {' '.join(config)}" for target in ("report", "archive")]
-    return [*checkout, *made]
+    calls = [f"snakemake --cores 1 {target} --config {' '.join(config)}" for target in ("report", "archive")]
+    return [*checkout, *calls]
 
 
 def commit_of(material: Material) -> str | None:
@@ -128,8 +157,40 @@ def commit_of(material: Material) -> str | None:
     return commit if re.fullmatch("[0-9a-f]{7,64}", commit) else None
 
 
+def _environments(material: Material) -> Table:
+    rows = [
+        [
+            name_of(environment),
+            str(environment["status"]),
+            str(environment.get("python_version") or "unknown"),
+            str(environment.get("lock_sha256") or "none"),
+        ]
+        for environment in material.environments
+    ]
+    caption = "Environments and the hashes of their locks"
+    return Table("environments", caption, ["name", "status", "python", "lock"], rows)
+
+
+def _identity(material: Material) -> Facts:
+    """Hashes of code, data, weights and the like; where runs may rightly differ, the number of values."""
+    values: dict[str, set[str]] = {}
+    for record in material.records:
+        identity = {name: value for name, value in record["identity"].items() if not isinstance(value, Mapping)}
+        code = {f"code_{name}": value for name, value in (record["identity"].get("code") or {}).items()}
+        for name, value in (code | identity).items():
+            if value is not None:
+                values.setdefault(name, set()).add(field_value(name, value))
+    facts: Facts = []
+    for name, each in values.items():
+        ordered = sorted(each)
+        facts.append(
+            (field_words(name), ordered[0] if len(each) == 1 else f"{len(each)} different: {', '.join(ordered)}")
+        )
+    return facts
+
+
 def _dates(records: Collection[Mapping[str, Any]]) -> tuple[str | None, str | None]:
-    """When the first run began and when the last ended, as ISO 8601; None where no record tells."""
+    """Return when the first run started and when the last ended, as ISO 8601; None where no record has a time."""
 
     def time_of(record: Mapping[str, Any], edge: str) -> str | None:
         process = (record.get("windows") or {}).get("process") or {}
@@ -153,17 +214,17 @@ def _either(values: Iterable[str]) -> str:
 
 
 def _libraries(material: Material) -> str:
-    found: dict[str, set[str]] = {}
+    versions: dict[str, set[str]] = {}
     for record in material.records:
         for name, version in ((record.get("workload") or {}).get("libraries") or {}).items():
-            found.setdefault(str(name), set()).add(str(version))
-    return ", ".join(f"{name} {_either(found[name])}" for name in sorted(found)) or _UNKNOWN
+            versions.setdefault(str(name), set()).add(str(version))
+    return ", ".join(f"{name} {_either(versions[name])}" for name in sorted(versions)) or _UNKNOWN
 
 
 def _driver(material: Material) -> str:
     machines = [record["machine"] for record in material.records if record["machine"]]
     gpus = [machine["gpus"] for machine in machines if machine.get("gpus") is not None]
-    drivers = _either(str(gpu["driver"]) for found in gpus for gpu in found if gpu.get("driver"))
+    drivers = _either(str(gpu["driver"]) for each in gpus for gpu in each if gpu.get("driver"))
     return "none, since no NVIDIA GPU was seen" if gpus and not any(gpus) else drivers
 
 
@@ -194,18 +255,18 @@ def _estimate(material: Material) -> Facts:
 def _weights(material: Material) -> Facts:
     """Where the weights of every model for inference come from, and what accuracy its runs have with them."""
     if material.imported:
-        return [("Weights", "unknown: runs that were read from files do not tell")]
+        return [("Weights", "unknown: runs that were read from files do not record it")]
     settings = material.plan["settings"]
     inferred = [cell for cell in material.plan["cells"] if cell.get("phase") == "infer"]
-    told: Facts = []
+    origins: Facts = []
     for model in dict.fromkeys(str(cell["workload"]) for cell in inferred):
         origin = weights_of(settings, model)
         cells = [cell for cell in inferred if cell["workload"] == model]
         makers = {RUNTIMES[cell["runtime"]].framework for cell in cells}
         words = [_ORIGINS[origin], _qualities(material, cells)]
         words += [_TWO_TRAININGS] if origin in (TRAINED, FINE_TUNED) and len(makers) > 1 else []
-        told.append((f"Weights of {model}", "; ".join(words)))
-    return told
+        origins.append((f"Weights of {model}", "; ".join(words)))
+    return origins
 
 
 def _qualities(material: Material, cells: Sequence[Mapping[str, Any]]) -> str:

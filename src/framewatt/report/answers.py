@@ -205,8 +205,8 @@ def answer_study(material: Material) -> StudyAnswers:
     """Compute all answers of a study from its frames and records."""
     head, grouped = material.headline, groups_of(material.plan)
     columns = {ENERGY: head.energy, TIME: head.time}
-    found = answers_by_quantity(material.plan, material.answers, head, grouped)
-    by_quantity = {name: [_with_signs(one, columns[name], material) for one in found[name]] for name in found}
+    answers = answers_by_quantity(material.plan, material.answers, head, grouped)
+    by_quantity = {name: [_with_signs(one, columns[name], material) for one in answers[name]] for name in answers}
     energy = by_quantity[ENERGY]
     return StudyAnswers(
         per=head.per,
@@ -238,8 +238,8 @@ def answers_of_blocks(plan: Mapping[str, Any], runs: pd.DataFrame) -> list[Group
     """
     settings = plan["settings"]
     frame = answer(runs, settings["statistics"], planned_cells(plan), looks_of(settings))
-    found = answers_by_quantity(plan, frame, headline_of_runs(totals(runs)))
-    return [*found[ENERGY], *found[TIME]]
+    answers = answers_by_quantity(plan, frame, headline_of_runs(totals(runs)))
+    return [*answers[ENERGY], *answers[TIME]]
 
 
 def answers_by_quantity(
@@ -255,11 +255,11 @@ def answers_by_quantity(
     """
     grouped = groups_of(plan) if grouped is None else grouped
     read = partial(_group_answer, plan["settings"]["statistics"], head.per)
-    found: dict[str, list[GroupAnswer]] = {}
+    answers: dict[str, list[GroupAnswer]] = {}
     for quantity, column in ((ENERGY, head.energy), (TIME, head.time)):
         rows = {_text(row["group"]): row for row in frame[frame["quantity"] == column].to_dict("records")}
-        found[quantity] = [read(quantity, grouped[name], rows[name]) for name in grouped if name in rows]
-    return found
+        answers[quantity] = [read(quantity, grouped[name], rows[name]) for name in grouped if name in rows]
+    return answers
 
 
 def groups_of(plan: Mapping[str, Any]) -> dict[str, Group]:
@@ -287,7 +287,7 @@ def _place(factor: str, level: Any) -> tuple[int, Any]:
 def _group_answer(
     statistics: Mapping[str, Any], per: str, quantity: str, group: Group, row: Mapping[Any, Any]
 ) -> GroupAnswer:
-    """Read a row of an answers frame, whose numbers and flags may come from a CSV file."""
+    """Read a row of an answers frame, in memory or from a CSV file."""
     ratios = json.loads(row["ratios"])
     return GroupAnswer(
         group=group,
@@ -341,7 +341,7 @@ def _over_machines(material: Material, columns: Mapping[str, str]) -> dict[str, 
     cells = {cell.id: cell for cell in map(without_machine, planned_cells(material.plan))}
     grouped = _named_groups(list(cells.values()), material.compared)
     read = partial(_group_answer, material.plan["settings"]["statistics"], material.headline.per)
-    found: dict[str, list[MachinesAnswer]] = {}
+    answers: dict[str, list[MachinesAnswer]] = {}
     for quantity, column in columns.items():
         rows: dict[str, dict[str, Mapping[Any, Any]]] = {}
         for row in material.machines[material.machines["quantity"] == column].to_dict("records"):
@@ -358,8 +358,8 @@ def _over_machines(material: Material, columns: Mapping[str, str]) -> dict[str, 
             )
             for name, row in wholes.items()
         ]
-        found[quantity] = [one for one in every if one.whole.compared]
-    return found
+        answers[quantity] = [one for one in every if one.whole.compared]
+    return answers
 
 
 def _unknown_quality(material: Material) -> list[tuple[str, int]]:

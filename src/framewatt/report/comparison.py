@@ -27,7 +27,7 @@ class ComparedPair:
 
     a: int
     b: int
-    told: Sequence[str]
+    sentences: Sequence[str]
 
 
 @dataclass(frozen=True)

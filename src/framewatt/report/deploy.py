@@ -12,6 +12,7 @@ from framewatt.frames.headline import counts
 from framewatt.frames.quality import is_share, title_of, unit_of, words_of
 from framewatt.report.material import Material
 from framewatt.report.numbers import known_or_none, listed, p_value, si, significant
+from framewatt.report.tables import Table
 from framewatt.statistics.accuracies import BEST, NOT_APART, OBJECTIVES, ON_THE_SAME, WORSE, samples_needed
 from framewatt.statistics.best_set import mixing
 from framewatt.statistics.deploy import BEST_QUALITY, TOO_SLOW
@@ -20,6 +21,9 @@ from framewatt.study.statistical_tests import is_paired
 from framewatt.tables.columns import ESTIMATED
 from framewatt.tables.deploy import INFERENCES, with_costs
 from framewatt.tables.ratios import ratio_range
+
+CHOICES = "deploy"
+"""Name of the table of choices, which is in the section of what to deploy."""
 
 _OBJECTIVE_WORDS = {
     "energy": ("Least energy a {unit}", "J"),
@@ -127,6 +131,14 @@ class Recommendation:
     in_time: Sequence[Mapping[str, str | float]]
 
 
+@dataclass(frozen=True)
+class DeploySection:
+    """What to deploy: the table of choices, and a recommendation for each workload and data set."""
+
+    tables: Sequence[Table]
+    recommendations: Sequence[Recommendation]
+
+
 def deployments_of(material: Material) -> list[Deployment]:
     """Collect the choices of every workload and data set that has inference runs that count."""
     cells = with_costs(material.choices, material.plan["settings"].get("costs", {}))
@@ -210,6 +222,18 @@ def _choice(row: Mapping[Any, Any], name: str) -> Choice:
 
 def _is_set(value: Any) -> bool:
     return value is True or value == 1
+
+
+def deploy_section(deployments: Sequence[Deployment], tables: Sequence[Table]) -> DeploySection | None:
+    """Lay out what to deploy; None without inference runs that count.
+
+    Args:
+        deployments: from `deployments_of`.
+        tables: of the study.
+    """
+    if not deployments:
+        return None
+    return DeploySection([table for table in tables if table.name == CHOICES], [*map(recommend, deployments)])
 
 
 def recommend(deployment: Deployment) -> Recommendation:
@@ -331,7 +355,7 @@ def _amounts(choice: Choice) -> str:
 
 
 def _front(choices: Sequence[Choice]) -> str:
-    """Name the Pareto front; it is one of means, whose differences may not be significant."""
+    """Name the Pareto front of means; their differences may not be significant."""
     front = [choice.name for choice in choices if choice.on_front]
     metrics = [choice.metric for choice in choices]
     quality = "" if any(choice.quality is None for choice in choices) else f" and {words_of(metrics)}"

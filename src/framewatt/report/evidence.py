@@ -126,7 +126,7 @@ class Repeatability:
         runs: its number of runs.
         cv_percent: its coefficient of variation.
         cv_after_blocks_percent: the same without what whole blocks have in common; None where unknown.
-        n_cells: number of cells whose variation is known.
+        n_cells: number of cells with a known variation.
         n_much: number of those above MUCH_VARIATION_PERCENT.
         median_percent: median over cells of the variation of energy after blocks; None where unknown.
     """
@@ -297,7 +297,7 @@ def _cell_numbers(material: Material, runs: pd.DataFrame) -> dict[str, CellNumbe
 
 
 def _peak_memory_b(material: Material) -> dict[str, float]:
-    """Return the largest peak memory of the runs of every cell whose records have it."""
+    """Return the largest peak memory of the runs of every cell, if its records have it."""
     largest: dict[str, float] = {}
     for record in material.records:
         peak_b = (record.get("workload") or {}).get("peak_memory_b")

@@ -3,11 +3,12 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from framewatt.frames.factor_words import label, phrase
 from framewatt.report.material import Material
-from framewatt.report.numbers import Facts, field_value, field_words, plural, significant
+from framewatt.report.numbers import Facts, plural, significant
 from framewatt.report.tables import Table
 from framewatt.runs.batches import PASSES
 from framewatt.stopping.history import sentences
@@ -21,6 +22,23 @@ _OF_PAIRS = (
     "Answers allow for the looks; the p and intervals of single pairs and cells, in tables and files, are those of a "
     "number of blocks fixed before."
 )
+
+
+@dataclass(frozen=True)
+class MeasuredSection:
+    """What was measured, and after how many blocks the study stopped, if it has a stopping rule."""
+
+    description: str
+    facts: Facts
+    stopping: Sequence[str]
+    looks: Table | None
+
+
+def measured_section(material: Material) -> MeasuredSection:
+    """Describe what was measured."""
+    return MeasuredSection(
+        material.plan["description"], measured_facts(material), stopping_sentences(material), looks_table(material)
+    )
 
 
 def measured_facts(material: Material) -> Facts:
@@ -61,10 +79,10 @@ def _blocks_and_windows(material: Material) -> Facts:
         inferred = {cell["workload"]: None for cell in plan["cells"] if cell["phase"] == "infer"}
         taught = [name for name in inferred if weights_of(settings, name) in (TRAINED, FINE_TUNED)]
         if taught:
-            facts.append(("Weights are trained in", _by_model(settings, taught, _made)))
+            facts.append(("Weights are trained in", _by_model(settings, taught, _training_words)))
     trained = list({cell["workload"]: None for cell in plan["cells"] if cell["phase"] == "train"})
     if trained:
-        facts.append(("Timed in training", _by_model(settings, trained, _timed)))
+        facts.append(("Timed in training", _by_model(settings, trained, _timed_training)))
     return [*facts, ("Rest before a run", _rest(settings["cool_down"]))]
 
 
@@ -81,13 +99,13 @@ def _passes(window: Mapping[str, Any]) -> str:
 
 
 def _by_model(settings: Mapping[str, Any], models: Sequence[str], words: Callable[[Mapping[str, Any]], str]) -> str:
-    """How models are trained: once where that is the same of all of them, else model by model."""
-    told = {name: words(training_of(settings, name)) for name in models}
-    each = [f"{name}: {text}" for name, text in told.items()]
-    return ". ".join(each) if len(set(told.values())) > 1 else told[models[0]]
+    """State how models are trained: once where that is the same for all of them, else model by model."""
+    by_name = {name: words(training_of(settings, name)) for name in models}
+    each = [f"{name}: {text}" for name, text in by_name.items()]
+    return ". ".join(each) if len(set(by_name.values())) > 1 else by_name[models[0]]
 
 
-def _made(training: Mapping[str, Any]) -> str:
+def _training_words(training: Mapping[str, Any]) -> str:
     """How weights are made."""
     return (
         f"{plural(training['epochs'], 'epoch')} of {_OPTIMIZERS[training['optimizer']]} at learning rate "
@@ -95,7 +113,7 @@ def _made(training: Mapping[str, Any]) -> str:
     )
 
 
-def _timed(training: Mapping[str, Any]) -> str:
+def _timed_training(training: Mapping[str, Any]) -> str:
     """What a measured training is."""
     return f"{plural(training['epochs'], 'epoch')} from random weights, without evaluation{_tuned(training)}"
 
@@ -158,8 +176,8 @@ def _folder(path: str) -> str:
 
 def stopping_sentences(material: Material) -> list[str]:
     """Sentences: what the study expected, when it stopped and why, what was changed after results existed."""
-    found = [material.plan["stopping"]["sentence"], material.stopping["why"], _OF_PAIRS] if material.stopping else []
-    return found + sentences(material.repetitions_changed)
+    stated = [material.plan["stopping"]["sentence"], material.stopping["why"], _OF_PAIRS] if material.stopping else []
+    return stated + sentences(material.repetitions_changed)
 
 
 def looks_table(material: Material) -> Table | None:
@@ -203,21 +221,3 @@ def _width(other: Mapping[str, Any]) -> float:
 
 def _name(cell: str | None, levels: Mapping[str, Any], compared: Any) -> str:
     return "none" if cell is None else label(levels[cell], compared)
-
-
-def identity_facts(material: Material) -> Facts:
-    """Hashes of code, data, weights and the like; where runs may rightly differ, the number of values."""
-    values: dict[str, set[str]] = {}
-    for record in material.records:
-        identity = {name: value for name, value in record["identity"].items() if not isinstance(value, Mapping)}
-        code = {f"code_{name}": value for name, value in (record["identity"].get("code") or {}).items()}
-        for name, value in (code | identity).items():
-            if value is not None:
-                values.setdefault(name, set()).add(field_value(name, value))
-    facts: Facts = []
-    for name, found in values.items():
-        ordered = sorted(found)
-        facts.append(
-            (field_words(name), ordered[0] if len(found) == 1 else f"{len(found)} different: {', '.join(ordered)}")
-        )
-    return facts

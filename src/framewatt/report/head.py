@@ -152,7 +152,7 @@ def _joined(sentences: Iterable[str]) -> str:
 
 
 def _lead(answers: StudyAnswers, compared: Sequence[GroupAnswer]) -> str:
-    """Return what stands before the groups, or instead of them: all machines together, many groups, no answer."""
+    """Return what precedes the groups, or replaces them: all machines together, many groups, no answer."""
     lead = "" if compared else _no_answer(answers)
     if len(compared) > _MOST_GROUPS:
         lead = f"{_scope(answers)}: {_in_short(compared)}"

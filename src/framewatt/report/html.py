@@ -54,8 +54,8 @@ def inline(svg: str, prefix: str, alternative: str, titles: Mapping[str, str] | 
     body = _COMMENT.sub("", _METADATA.sub("", _PROLOG.sub("", svg, count=1)))
     _check(body, prefix)
     body = _REFERENCE.sub(rf"\g<1>{prefix}-", _ID.sub(rf"\g<1>{prefix}-\g<2>", body))
-    told = {f"{prefix}-{name}": text for name, text in (titles or {}).items()}
-    body = _GROUP.sub(lambda found: found[0] + _title(told.get(unescape(found[1]))), body)
+    texts = {f"{prefix}-{name}": text for name, text in (titles or {}).items()}
+    body = _GROUP.sub(lambda match: match[0] + _title(texts.get(unescape(match[1]))), body)
     body = _STYLE.sub(rf"\g<1>#{prefix} *", body)
     return _ROOT.sub(f'<svg id="{prefix}" role="img" aria-label="{escape(alternative)}"', body, count=1).strip()
 
@@ -79,26 +79,26 @@ _ACTING = re.compile(r"url\((?!#)|@import|expression\(|javascript:|\\", re.IGNOR
 def _check(body: str, name: str) -> None:
     """Refuse anything but a plain drawing, also what XML and HTML parse differently: CDATA, processing instructions."""
     if "<!" in body or "<?" in body:
-        raise FramewattError(f"{name}: found a section that is no drawing; allowed: elements and text")
+        raise FramewattError(f"{name} has a section that is no drawing. Draw it again with elements and text alone.")
     try:
         root = ElementTree.fromstring(body)  # noqa: S314  # without a prolog it cannot define entities
     except ElementTree.ParseError as error:
-        raise FramewattError(f"{name}: found no SVG: {error}") from error
+        raise FramewattError(f"{name} is no SVG: {error}. Draw it again.") from error
     for element in root.iter():
         kind = element.tag.rpartition("}")[2]
         if kind not in _DRAWN:
-            raise FramewattError(f"{name}: found an element {kind!r}; allowed: {', '.join(sorted(_DRAWN))}")
+            raise FramewattError(f"{name} has an element {kind!r}. Use only {', '.join(sorted(_DRAWN))}.")
         for attribute, value in element.attrib.items():
             _check_attribute(attribute.rpartition("}")[2].lower(), value, name)
         if kind == "style" and _ACTING.search(element.text or ""):
-            raise FramewattError(f"{name}: found a style that fetches or acts; allowed: colours, lines and fonts")
+            raise FramewattError(f"{name} has a style that fetches or acts. Use colours, lines and fonts alone.")
 
 
 def _check_attribute(attribute: str, value: str, name: str) -> None:
     leads_out = attribute in ("href", "src") and not value.startswith(_INSIDE)
     if attribute.startswith("on") or leads_out or (attribute not in _TEXTS and _ACTING.search(value)):
-        raise FramewattError(f"{name}: found {attribute}={value[:60]!r}; allowed: nothing that fetches, leads or acts")
+        raise FramewattError(f"{name} has {attribute}={value[:60]!r}. Remove what fetches, links or acts.")
 
 
 _TEXTS = ("title", "aria-label")
-"""Attributes whose text is only displayed."""
+"""Attributes that are only displayed."""

@@ -1,4 +1,4 @@
-"""The page of a study that runs: how far it has come and what its whole blocks say so far. It needs no other file."""
+"""The page of a running study: its progress and the answers of its whole blocks so far. It needs no other file."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -21,7 +21,7 @@ class Standing:
     """How a study stands.
 
     Attributes:
-        state: RUNNING, FINISHED (all that was asked for is there), STOPPED (the call has ended, and it is not).
+        state: RUNNING, FINISHED (all that was requested is there), STOPPED (the call has ended, and it is not).
         now: what is being done, or how it ended, as a sentence.
         facts: what is counted, by name.
         why: why runs are due, as a sentence; empty where none were.
@@ -60,8 +60,8 @@ def live_page(plan: Mapping[str, Any], standing: Standing, so_far: SoFar, now: d
     Args:
         plan: the study's.
         standing: how it stands.
-        so_far: what it says.
-        now: when this is; the page says how old it is by it.
+        so_far: the answers of its whole blocks.
+        now: the present time, from which the page computes its age.
     """
     return (
         page_environment(Path(__file__).parent)
@@ -78,7 +78,7 @@ def live_page(plan: Mapping[str, Any], standing: Standing, so_far: SoFar, now: d
 
 
 def worth(settings: Mapping[str, Any], blocks: int, planned: int) -> str:
-    """What answers after some blocks of more are worth, as a sentence.
+    """State what answers after some of the planned blocks are worth.
 
     Args:
         settings: the study's.
@@ -88,18 +88,19 @@ def worth(settings: Mapping[str, Any], blocks: int, planned: int) -> str:
     rule = rule_of(settings)
     if rule is None:
         return (
-            f"This is no answer yet. The study was planned for {plural(planned, 'block')}, and its answer is what all "
-            f"of them say; the intervals here, after {blocks}, would hold if nobody had looked before. Who stops it, "
-            "lengthens it or changes it because of what is seen here finds a best where there is none far more often "
-            "than the study says. To look and stop as soon as the answer is known, give the next study a stopping rule "
-            "(docs/stopping.md)."
+            f"This is no answer yet. The study is planned for {plural(planned, 'block')}, and only all of them "
+            f"give its answer: the intervals here, after {blocks}, would hold only if nobody had looked before. If "
+            "you stop, lengthen or change the study because of what you see here, it names a cheapest choice where "
+            "there is none far more often than it states. To look and stop as soon as the answer is known, give the "
+            "next study a stopping rule (docs/stopping.md)."
         )
     if rule.at_every_block:
         return (
-            "The study has a stopping rule, whose test may be looked at after every block: what is said here to cost "
-            "least holds at the stated rate of error, whenever you look. Intervals of what is not settled still move."
+            "The study has a stopping rule with a test that may be looked at after every block: a choice that is named "
+            "the cheapest here is wrong at most at the stated rate, whenever you look. Intervals of what is not "
+            "settled still move."
         )
     return (
-        f"The study has a stopping rule, which looks after {', '.join(map(str, rule.looks))} blocks; its answer is "
-        "what is said when it stops. The intervals here allow for its looks, and for no stopping of your own."
+        f"The study has a stopping rule, which looks after {', '.join(map(str, rule.looks))} blocks. Its answer is "
+        "that of the look at which it stops. The intervals here allow for its looks, but not for stopping on your own."
     )

@@ -37,6 +37,17 @@ class Machine:
     states: Sequence[Mapping[str, Any]]
 
 
+@dataclass(frozen=True)
+class MachineSection:
+    """The machines that measured, what holds for numbers of several, their instruments and the sampling."""
+
+    machines: Sequence[Facts]
+    of_several: str
+    instruments: Table
+    meters: Table | None
+    sampling: Facts
+
+
 def machines_of(material: Material) -> list[Machine]:
     """Return the machines that measured, in the order of their first runs; without runs, that of the calibration."""
     by_hardware = sessions_of(material) > 0
@@ -60,6 +71,23 @@ def sessions_of(material: Material) -> int:
     return len({session_of(record["machine"]) for record in material.records if record["machine"]})
 
 
+def machine_section(material: Material, machines: Sequence[Machine], sessions: int) -> MachineSection:
+    """Describe the machines and instruments.
+
+    Args:
+        material: of the report.
+        machines: from `machines_of`.
+        sessions: from `sessions_of`.
+    """
+    return MachineSection(
+        machine_facts(machines, sessions, merged=material.merged),
+        several_machines_sentence(sessions, merged=material.merged),
+        instruments_table(material),
+        meters_table(material),
+        sampling_facts(material),
+    )
+
+
 def machine_facts(machines: Sequence[Machine], sessions: int, *, merged: bool) -> list[Facts]:
     """Describe every machine.
 
@@ -81,12 +109,12 @@ def several_machines_sentence(sessions: int, *, merged: bool) -> str:
         return "Their numbers do not compare."
     if merged:
         return (
-            "Each is a level of the factor machine: no cell, mean or comparison mixes them, and what all of them say "
-            "together stands apart (table of machines)."
+            "Each is a level of the factor machine. No cell, mean or comparison mixes them; the table of machines has "
+            "what holds for all of them together."
         )
     return (
-        "Means over all runs mix them. Within a block that one of them measured as a whole cells compare as on one "
-        "machine; flags of comparisons and answers name the blocks of several."
+        "Means over all runs mix them. Within a block that a single machine measured, cells compare as on one machine; "
+        "flags of comparisons and answers name the blocks that several machines measured."
     )
 
 
@@ -165,7 +193,7 @@ def sampling_facts(material: Material) -> Facts:
         return _facts_of_logs(material)
     summaries = [record["sampler"] for record in material.records if record["sampler"]]
     rates = [summary["rate_per_s"] for summary in summaries if known(summary.get("rate_per_s"))]
-    facts = [("Sampling asked for", f"every {si(material.plan['settings']['instruments']['period_s'], 's')}")]
+    facts = [("Sampling requested", f"every {si(material.plan['settings']['instruments']['period_s'], 's')}")]
     if rates:
         missed = sum(summary.get("missed_reads") or 0 for summary in summaries)
         reads = sum(summary.get("reads") or 0 for summary in summaries)
@@ -226,7 +254,7 @@ def _idle_disturbances(material: Material) -> list[str]:
 
 
 def _idle_drifts(material: Material) -> list[str]:
-    """List domains whose idle power changed over the runs by more than the spreads before and after them explain."""
+    """List domains with idle power that changed over the runs by more than its spreads explain."""
     drifts = []
     for node, (before, after) in material.calibrations.items():
         for domain, power in before.get("domains", {}).items():

@@ -26,7 +26,7 @@ ENERGY, TIME = "energy", "time"
 
 @dataclass(frozen=True)
 class Witnessed:
-    """What the witness of a run says of its primary window.
+    """What the witness of a run recorded in its primary window.
 
     Attributes:
         cell: of the run.
@@ -51,7 +51,7 @@ class Material:
     Attributes:
         plan: plan.json: study, title, description, device, repetitions, seed, order, cells, excluded, unsupported,
             left_out, cells_without_runs, significance, settings.
-        records: run records, in measured order; made anew each time they are gone over.
+        records: run records, in measured order; read again in each iteration.
         idle: calibrate/idle.json, taken before the runs; empty for runs that were not measured here.
         idle_after: calibrate/idle_after.json, the same after them; of a study with nodes, both are those of the first.
         nodes: both of every node, by its alias; empty where the study has none.
@@ -61,7 +61,7 @@ class Material:
         runs: the runs frame.
         epochs: the epochs frame.
         cells: statistics of cells (framewatt.statistics.CELLS_COLUMNS).
-        answers: what costs least in each group (framewatt.statistics.answers.ANSWERS_COLUMNS).
+        answers: the cheapest cell of each group (framewatt.statistics.answers.ANSWERS_COLUMNS).
         comparisons: statistics of pairs (COMPARISONS_COLUMNS).
         correlations: energy against time (CORRELATIONS_COLUMNS).
         drift: of the whole study (framewatt.statistics.assumptions.DRIFT_COLUMNS).
@@ -69,13 +69,13 @@ class Material:
         trends: energy along batch size and work (TRENDS_COLUMNS).
         to_accuracy: cost of reaching the target accuracies (framewatt.statistics.to_accuracy).
         choices: what to deploy (framewatt.statistics.deploy.deploy_columns).
-        machines: what costs least by machine and over all (MACHINES_COLUMNS); without rows where there is one.
+        machines: the cheapest cell by machine and over all (MACHINES_COLUMNS); without rows where there is one.
         stopping: stopping.json; empty where the study has a fixed number of blocks.
         repetitions_changed: changes of the repetitions after results existed (framewatt.stopping.history).
         parity: records of comparisons of a model with the same one in another framework (prepare.parity_sheet).
         profiles: tables of its own profiled runs (framewatt.tables.profiles).
         operators: tables of joules by operator and by API (framewatt.tables.operators).
-        replication: tables of own numbers beside those of the paper that the study replicates.
+        replication: tables of own numbers next to those of the paper that the study replicates.
     """
 
     plan: Mapping[str, Any]
@@ -108,8 +108,8 @@ class Material:
     @cached_property
     def witnessed(self) -> Sequence[Witnessed]:
         """Of every run that counts, in measured order."""
-        told = ((record["cell_id"], witness_of(record)) for record in self.records if verdict.counts(record))
-        return [Witnessed(cell, bool(witness), witness.get("disturbed")) for cell, witness in told]
+        witnesses = ((record["cell_id"], witness_of(record)) for record in self.records if verdict.counts(record))
+        return [Witnessed(cell, bool(witness), witness.get("disturbed")) for cell, witness in witnesses]
 
     @property
     def calibrations(self) -> Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]]:
@@ -164,7 +164,7 @@ class Material:
 
     @property
     def counted(self) -> int:
-        """Number of runs that are ok and whose energy is valid."""
+        """Number of runs that are ok and have a valid energy."""
         return int(counts(self.totals).sum())
 
     @property

@@ -10,31 +10,18 @@ from markupsafe import Markup
 from framewatt.figures.labels import point_of
 from framewatt.figures.names import FIGURES, SUFFIXES
 from framewatt.figures.notes import PARTLY
-from framewatt.planning.plan import planned_cells
-from framewatt.report.about import Citation, about, citation, commands_of, commit_of
+from framewatt.report.about import AboutSection, about_section
 from framewatt.report.answers import StudyAnswers, answer_study
 from framewatt.report.comparison import Comparison, cell_summaries, comparison_of
-from framewatt.report.deploy import Recommendation, recommend
-from framewatt.report.evidence import name_of
-from framewatt.report.facts import identity_facts, looks_table, measured_facts, stopping_sentences
+from framewatt.report.deploy import CHOICES, DeploySection, deploy_section
+from framewatt.report.facts import MeasuredSection, measured_section
 from framewatt.report.head import Head, head_of
 from framewatt.report.html import inline, page_environment
-from framewatt.report.machines import (
-    instruments_table,
-    machine_facts,
-    meters_table,
-    sampling_facts,
-    several_machines_sentence,
-)
+from framewatt.report.machines import MachineSection, machine_section
 from framewatt.report.material import Material
-from framewatt.report.numbers import Facts
-from framewatt.report.problems import flag_tables, preflight_table, problem_tables
+from framewatt.report.problems import FindingsSection, findings_section
 from framewatt.report.questions import Question, questions_of
-from framewatt.report.tables import Table, of_table, study_tables
-from framewatt.statistics.power import samples_sentence
-
-CHOICES = "deploy"
-"""Name of the table that is in a section of its own."""
+from framewatt.report.tables import Table, page_table, study_tables
 
 FILTERED_ROWS = 12
 """Rows from which a table can be filtered."""
@@ -63,35 +50,6 @@ class PageFigure:
 
 
 @dataclass(frozen=True)
-class DeploySection:
-    """What to deploy: the table of choices, and a recommendation for each workload and data set."""
-
-    tables: Sequence[Table]
-    recommendations: Sequence[Recommendation]
-
-
-@dataclass(frozen=True)
-class MeasuredSection:
-    """What was measured, and after how many blocks the study stopped, if it has a stopping rule."""
-
-    description: str
-    facts: Facts
-    stopping: Sequence[str]
-    looks: Table | None
-
-
-@dataclass(frozen=True)
-class MachineSection:
-    """The machines that measured, what holds for numbers of several, their instruments and the sampling."""
-
-    machines: Sequence[Facts]
-    of_several: str
-    instruments: Table
-    meters: Table | None
-    sampling: Facts
-
-
-@dataclass(frozen=True)
 class ReplicationSection:
     """The numbers of the study next to those of the paper that it replicates; figures from the authors' raw results."""
 
@@ -106,29 +64,6 @@ class ProfilesSection:
 
     tables: Sequence[Table]
     graphs: Sequence[PageFigure]
-
-
-@dataclass(frozen=True)
-class FindingsSection:
-    """What failed or is missing, flags of numbers, findings on the machine, and what the planned runs could show."""
-
-    problems: Sequence[Table]
-    flags: Sequence[Table]
-    preflight: Table
-    significance: str
-
-
-@dataclass(frozen=True)
-class AboutSection:
-    """Dates, versions and weights; how to cite the study; how to reproduce it."""
-
-    facts: Facts
-    citation: Citation
-    commit: str | None
-    study_file: str
-    commands: Sequence[str]
-    environments: Table
-    identity: Facts
 
 
 @dataclass(frozen=True)
@@ -224,38 +159,18 @@ def page_of(material: Material, answers: StudyAnswers, figures: Path, authors: P
         estimate=answers.estimate,
         partly=answers.estimate == PARTLY,
         head=head_of(answers, summaries),
-        deploy=_deploy(answers, tables),
-        measured=MeasuredSection(
-            plan["description"], measured_facts(material), stopping_sentences(material), looks_table(material)
-        ),
-        machine=_machine(material, answers),
+        deploy=deploy_section(answers.deployments, tables),
+        measured=measured_section(material),
+        machine=machine_section(material, answers.machines, answers.sessions),
         questions=questions_of(answers, material.parity),
         comparison=comparison_of(answers),
         figures=[figure for figure in drawn if figure not in graphs],
         tables=[table for table in tables if table.name != CHOICES],
         replication=_replication(material, authors),
-        profiles=ProfilesSection([*map(of_table, material.profiles)], graphs) if material.profiles else None,
-        operators=[*map(of_table, material.operators)],
-        findings=FindingsSection(
-            problem_tables(material), flag_tables(material), preflight_table(material), _significance(material)
-        ),
-        about=_about(material),
-    )
-
-
-def _deploy(answers: StudyAnswers, tables: Sequence[Table]) -> DeploySection | None:
-    if not answers.deployments:
-        return None
-    return DeploySection([table for table in tables if table.name == CHOICES], [*map(recommend, answers.deployments)])
-
-
-def _machine(material: Material, answers: StudyAnswers) -> MachineSection:
-    return MachineSection(
-        machine_facts(answers.machines, answers.sessions, merged=material.merged),
-        several_machines_sentence(answers.sessions, merged=material.merged),
-        instruments_table(material),
-        meters_table(material),
-        sampling_facts(material),
+        profiles=ProfilesSection([*map(page_table, material.profiles)], graphs) if material.profiles else None,
+        operators=[*map(page_table, material.operators)],
+        findings=findings_section(material),
+        about=about_section(material),
     )
 
 
@@ -265,21 +180,8 @@ def _replication(material: Material, authors: Path | None) -> ReplicationSection
     settings = material.plan["settings"]
     return ReplicationSection(
         settings.get("replicates"),
-        [of_table(table, "replication") for table in material.replication],
+        [page_table(table, "replication") for table in material.replication],
         _figures(authors, settings, "authors-") if authors else [],
-    )
-
-
-def _about(material: Material) -> AboutSection:
-    commit, study = commit_of(material), material.plan["study"]
-    return AboutSection(
-        about(material, commit),
-        citation(material, commit),
-        commit,
-        f"config/studies/{study}.yaml",
-        commands_of(material.plan, commit),
-        _environments(material),
-        identity_facts(material),
     )
 
 
@@ -301,25 +203,3 @@ def _figures(
         of_energy = known is not None and known.of_energy(settings)
         figures.append(PageFigure(f"{prefix}{path.stem}", caption, svg, files, of_energy))
     return figures
-
-
-def _environments(material: Material) -> Table:
-    rows = [
-        [
-            name_of(environment),
-            str(environment["status"]),
-            str(environment.get("python_version") or "unknown"),
-            str(environment.get("lock_sha256") or "none"),
-        ]
-        for environment in material.environments
-    ]
-    caption = "Environments and the hashes of their locks"
-    return Table("environments", caption, ["name", "status", "python", "lock"], rows)
-
-
-def _significance(material: Material) -> str:
-    """State what the planned runs could show; the smallest p of a rank test is only a lower bound."""
-    stated = material.plan["significance"]
-    floor = " That is a floor: it is reached where every run points the same way." if "smallest_p" in stated else ""
-    samples = samples_sentence(planned_cells(material.plan), material.plan["settings"]["statistics"])
-    return " ".join(filter(None, [f"{stated['sentence']}{floor}", samples]))

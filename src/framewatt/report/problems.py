@@ -1,8 +1,11 @@
 """Tables of what failed, is invalid, missing, left out or flagged, and of preflight's findings."""
 
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from framewatt.planning.plan import planned_cells
 from framewatt.report.evidence import MUCH_VARIATION_PERCENT, name_of
 from framewatt.report.material import Material, witness_of
 from framewatt.report.numbers import is_true, plural, significant
@@ -10,12 +13,30 @@ from framewatt.report.tables import Table
 from framewatt.runs.aside import ASIDE, is_aside
 from framewatt.runs.clocks import steps_between
 from framewatt.runs.verdict import counts
+from framewatt.statistics.power import samples_sentence
 from framewatt.witness.judgement import DISTURBED
 
 _REPEATED = "repeated, since the first try was disturbed: "
 """Beginning of the flag of a run that was repeated."""
 
 _REPETITION, _CV, _RUNS = frozenset({"repetition"}), frozenset({"CV, %"}), frozenset({"runs"})
+
+
+@dataclass(frozen=True)
+class FindingsSection:
+    """What failed or is missing, flags of numbers, findings on the machine, and what the planned runs could show."""
+
+    problems: Sequence[Table]
+    flags: Sequence[Table]
+    preflight: Table
+    significance: str
+
+
+def findings_section(material: Material) -> FindingsSection:
+    """List what failed or is missing, flags, and findings on the machine."""
+    return FindingsSection(
+        problem_tables(material), flag_tables(material), preflight_table(material), _significance(material)
+    )
 
 
 def problem_tables(material: Material) -> list[Table]:
@@ -54,7 +75,7 @@ def problem_tables(material: Material) -> list[Table]:
         ),
         Table(
             "empty-cells",
-            "Cells of which no run counts: their groups are compared over the others",
+            "Cells without a run that counts; their groups are compared over the other cells",
             ["cell", "why"],
             _empty(material),
         ),
@@ -194,20 +215,20 @@ def _disturbed_table(material: Material) -> Table:
 
 def preflight_table(material: Material) -> Table:
     """Preflight's findings on the machine, each once, with the number of runs that had it."""
-    found: Counter[tuple[str, ...]] = Counter()
+    runs_of: Counter[tuple[str, ...]] = Counter()
     for record in material.records:
-        found.update(
+        runs_of.update(
             {tuple(str(f.get(k, "")) for k in ("topic", "found", "meaning", "remedy")) for f in record["preflight"]}
         )
-    rows = [[*finding, plural(runs, "run")] for finding, runs in sorted(_merged(found).items())]
+    rows = [[*finding, plural(runs, "run")] for finding, runs in sorted(_merged(runs_of).items())]
     header = ["looked at", "found", "what it does", "remedy", "in"]
     return Table("preflight", "Findings of the checks before the runs", header, rows)
 
 
-def _merged(found: Counter[tuple[str, ...]]) -> dict[tuple[str, ...], int]:
+def _merged(runs_of: Counter[tuple[str, ...]]) -> dict[tuple[str, ...], int]:
     """Merge findings of one topic that differ only in a number (the load) into one, with the first and the last."""
     merged: dict[tuple[str, ...], tuple[list[str], int]] = {}
-    for (topic, what, meaning, remedy), runs in found.items():
+    for (topic, what, meaning, remedy), runs in runs_of.items():
         values, count = merged.get((topic, meaning, remedy), ([], 0))
         merged[topic, meaning, remedy] = (sorted([*values, what]), count + runs)
     return {
@@ -218,3 +239,11 @@ def _merged(found: Counter[tuple[str, ...]]) -> dict[tuple[str, ...], int]:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
+
+
+def _significance(material: Material) -> str:
+    """State what the planned runs could show; the smallest p of a rank test is only a lower bound."""
+    stated = material.plan["significance"]
+    floor = " That is a floor: it is reached where every run points the same way." if "smallest_p" in stated else ""
+    samples = samples_sentence(planned_cells(material.plan), material.plan["settings"]["statistics"])
+    return " ".join(filter(None, [f"{stated['sentence']}{floor}", samples]))

@@ -18,12 +18,13 @@ from framewatt.report.sentences import (
     with_all_sentence,
 )
 
-_GRANTED = (
-    "That what differs between blocks (without blocks, between runs) is noise: independent of what came before, and of "
-    "one kind. Where it goes on from block to block, or where a cell is much slower in a few of its runs, answers are "
-    "wrong more often than they say: of two equal cells one is named in up to 45 % of simulated studies, not in 5 %."
+_ASSUMED = (
+    "Differences between blocks (without blocks, between runs) are taken for noise that is independent of earlier "
+    "blocks and of one kind. If noise goes on from block to block, or if a cell is much slower in a few of its runs, "
+    "answers are wrong more often than stated: in up to 45 % of simulated studies one of two equal cells is named the "
+    "cheapest, instead of in 5 %."
 )
-_NO_SIGN = "There is no sign of either, which few blocks would not show."
+_NO_SIGN = "There is no sign of either. Few blocks would not show one."
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ def questions_of(answers: StudyAnswers, parity: Sequence[Mapping[str, Any]]) -> 
         Question("Do the machines agree?", machines),
         Question(f"Which {what} takes the least energy?", [*_costs(answers, ENERGY), *_tests(evidence)]),
         Question(f"Which {what} takes the least time?", _costs(answers, TIME)),
-        Question("What do these answers take for granted?", _taken_for_granted(answers)),
+        Question("What do these answers assume?", _assumptions(answers)),
         Question("Is a model the same in every framework?", _parity(parity)),
         Question("Is a model the same after export?", _exports(evidence)),
         Question("Does energy follow time?", _correlations(evidence)),
@@ -78,7 +79,7 @@ def _tests(evidence: Evidence) -> list[str]:
     ]
 
 
-def _taken_for_granted(answers: StudyAnswers) -> list[str]:
+def _assumptions(answers: StudyAnswers) -> list[str]:
     """State the assumptions of the tests, and signs that runs do not meet them."""
     if not any(one.compared for one in answers.by_quantity[ENERGY]):
         return []
@@ -88,7 +89,7 @@ def _taken_for_granted(answers: StudyAnswers) -> list[str]:
         for one in answers.by_quantity[quantity]
         for sign in one.doubts
     ]
-    return [_GRANTED, *(signs or [_NO_SIGN])]
+    return [_ASSUMED, *(signs or [_NO_SIGN])]
 
 
 def _parity(sheets: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -107,8 +108,8 @@ def _parity(sheets: Sequence[Mapping[str, Any]]) -> list[str]:
             sentences.append(f"{name_of(sheet)} is another model{order}: beyond tolerance: {beyond}.")
         elif sheet.get("verdict") == ROUNDING:
             sentences.append(
-                f"{name_of(sheet)} is not told from rounding: its {', '.join(sheet['rounding'])} are no further apart "
-                "than the reference's own are, with weights that differ by rounding."
+                f"{name_of(sheet)} is not distinguishable from rounding: its {', '.join(sheet['rounding'])} differ "
+                "no more than those of the reference do with weights that differ by rounding."
             )
         elif sheet.get("verdict") != SAME:
             why = sheet.get("not_carried") or sheet.get("reason")
@@ -137,24 +138,24 @@ def _correlations(evidence: Evidence) -> list[str]:
 
 
 def _repeatability(answers: StudyAnswers) -> list[str]:
-    found = answers.evidence.repeatability
-    if found is None:
+    variation = answers.evidence.repeatability
+    if variation is None:
         return []
-    words = f"The largest coefficient of variation is {significant(found.cv_percent)} %: {found.quantity} "
-    words += f"per {answers.per} of {found.cell}, over {plural(found.runs, 'run')}"
-    if found.cv_after_blocks_percent is not None:
-        words += f"; {significant(found.cv_after_blocks_percent)} % less what whole blocks have in common"
+    words = f"The largest coefficient of variation is {significant(variation.cv_percent)} %: {variation.quantity} "
+    words += f"per {answers.per} of {variation.cell}, over {plural(variation.runs, 'run')}"
+    if variation.cv_after_blocks_percent is not None:
+        words += f"; {significant(variation.cv_after_blocks_percent)} % without what whole blocks have in common"
     sentences = [f"{words}."]
-    if found.n_much:
-        cells = f"{found.n_much} of {plural(found.n_cells, 'cell')}"
+    if variation.n_much:
+        cells = f"{variation.n_much} of {plural(variation.n_cells, 'cell')}"
         sentences.append(f"{cells} vary by more than {MUCH_VARIATION_PERCENT:g} %.")
     else:
         sentences.append(f"No cell varies by more than {MUCH_VARIATION_PERCENT:g} %.")
-    if found.median_percent is not None:
+    if variation.median_percent is not None:
         sentences.append(
-            "Less what whole blocks have in common, runs of a cell vary in energy by "
-            f"{significant(found.median_percent, 2)} % in the median cell: what a plan for more of them may reckon "
-            f"with (statistics.noise: {found.median_percent / 100:.2g})."
+            "Without what whole blocks have in common, the energy of a cell's runs varies by "
+            f"{significant(variation.median_percent, 2)} % in the median cell. Use that to plan more runs "
+            f"(statistics.noise: {variation.median_percent / 100:.2g})."
         )
     return sentences + [
         f"Over the study {drift.quantity} drifted: the last runs took "
@@ -180,20 +181,20 @@ def _sampler(load: SamplerLoad | None) -> list[str]:
 
 def _disturbances(answers: StudyAnswers) -> list[str]:
     """Summarise what others did during the runs; only what was set aside where no run has a witness."""
-    found, aside = answers.disturbances, answers.set_aside
+    disturbances, aside = answers.disturbances, answers.set_aside
     first, last = set_aside_sentence(aside, answers.planned), with_all_sentence(aside)
-    if not found.observed:
+    if not disturbances.observed:
         return [sentence for sentence in (first, last) if sentence]
-    none = f"None of the {plural(found.observed - found.unknown, 'run')} that could be told was."
-    sentences = [first, disturbances_sentence(found) or none]
-    if found.unknown:
-        sentences.append(
-            f"Of {plural(found.unknown, 'run')} it is not known: the window was too short, or the kernel does not tell."
-        )
+    judged = plural(disturbances.observed - disturbances.unknown, "run")
+    none = f"Others disturbed none of the {judged} that could be judged."
+    sentences = [first, disturbances_sentence(disturbances) or none]
+    if disturbances.unknown:
+        unknown = plural(disturbances.unknown, "run")
+        sentences.append(f"For {unknown} this is unknown: the window was too short, or the kernel has no numbers.")
     sentences.append(last)
-    if count := found.repeated:
+    if count := disturbances.repeated:
         sentences.append(f"{plural(count, 'run')} {was(count)} measured twice, since the first try was disturbed.")
-    if waits_s := found.waits_s:
+    if waits_s := disturbances.waits_s:
         runs = plural(len(waits_s), "run")
         sentences.append(f"Before {runs} the machine was given {sum(waits_s):.0f} s to become quiet.")
     return [sentence for sentence in sentences if sentence]

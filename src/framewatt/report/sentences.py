@@ -86,7 +86,9 @@ def answers_so_far(plan: Mapping[str, object], runs: pd.DataFrame) -> Sequence[s
 def _settled(answer: GroupAnswer, ratio: float) -> str:
     alone = len(answer.ratios) == 1
     than = answer.label(answer.next) if alone else f"the next, {answer.label(answer.next)}"
-    head = f"{answer.label(answer.best[0])} costs least {_quantity(answer)} for one {answer.per} ({answer.group.name})"
+    head = (
+        f"{answer.label(answer.best[0])} takes the least {_quantity(answer)} for one {answer.per} ({answer.group.name})"
+    )
     less, interval, after = 1 - 1 / ratio, _interval(answer, ratio), _after(answer)
     if less < (_NO_DIFFERENCE_ESTIMATED if answer.estimated else _NO_DIFFERENCE):
         return f"{head}, but {percent(less)} less than {than} ({interval}) makes no practical difference, {after}."
@@ -156,7 +158,7 @@ def machines_sentence(answer: MachinesAnswer) -> str:
         f"on {machine} it is {' or '.join(map(whole.label, cells)) or 'unknown'}"
         for machine, cells in answer.best.items()
     ]
-    sure = "" if answer.contradict else "; each is known by itself, and not of all of them together"
+    sure = "" if answer.contradict else "; each machine shows that by itself, and all of them together do not"
     words = f"Machines do not agree in {whole.quantity} for one {whole.per} ({whole.group.name}): {listed(best)}{sure}."
     return " ".join(filter(None, [words, remark]))
 
@@ -166,7 +168,7 @@ def _machines_differ(answer: MachinesAnswer) -> str:
         return "Whether ratios differ between machines is not known."
     return (
         f"Between machines ratios differ by at most {times(answer.differ_at_most)} "
-        f"({p_value(answer.differ_p)} for not at all)."
+        f"({p_value(answer.differ_p)} for no difference)."
     )
 
 
@@ -175,10 +177,12 @@ def disturbed_runs_sentence(answer: GroupAnswer) -> str:
     return f"Others disturbed {answer.disturbed} of their {plural(answer.runs, 'run')}." if answer.disturbed else ""
 
 
-def disturbances_sentence(found: Disturbances) -> str:
+def disturbances_sentence(disturbances: Disturbances) -> str:
     """State how many of the runs that count others disturbed, and by what; empty where none."""
-    by = ", ".join(f"{kind} in {count}" for kind, count in found.kinds)
-    return f"Others disturbed {found.disturbed} of the {plural(found.counted, 'run')}: {by}." if found.disturbed else ""
+    if not disturbances.disturbed:
+        return ""
+    by = ", ".join(f"{kind} in {count}" for kind, count in disturbances.kinds)
+    return f"Others disturbed {disturbances.disturbed} of the {plural(disturbances.counted, 'run')}: {by}."
 
 
 def set_aside_sentence(aside: SetAside, planned: int) -> str:
@@ -188,8 +192,8 @@ def set_aside_sentence(aside: SetAside, planned: int) -> str:
     one = aside.runs == 1
     return (
         f"{aside.runs} of {plural(planned, 'run')} {was(aside.runs)} set aside, because others took more than "
-        f"{100 * MOST:g} % of the machine from {'it' if one else 'them'} or from a run beside: "
-        f"{'it is' if one else 'they are'} part of no mean, interval or answer."
+        f"{100 * MOST:g} % of the machine from {'it' if one else 'them'} or from the run before or after. "
+        f"{'It is' if one else 'They are'} part of no mean, interval or answer."
     )
 
 

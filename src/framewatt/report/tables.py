@@ -51,7 +51,7 @@ class Table:
 
     @cached_property
     def same(self) -> list[tuple[str, str]]:
-        """Heading and value of the columns that say the same in every row, which are told once above the table."""
+        """Heading and value of the columns that say the same in every row, which is shown once above the table."""
         return [(self.header[place], self.rows[0][place] or "none") for place in self._constant]
 
     @cached_property
@@ -64,8 +64,8 @@ class Table:
     @cached_property
     def verdict(self) -> int | None:
         """Place of the column of the verdict; None where there is none."""
-        found = [place for place, name in enumerate(self.header) if name in _VERDICTS]
-        return found[0] if found else None
+        places = [place for place, name in enumerate(self.header) if name in _VERDICTS]
+        return places[0] if places else None
 
     @cached_property
     def _constant(self) -> list[int]:
@@ -73,15 +73,15 @@ class Table:
         if len(self.rows) < 2:
             return []
         first = _KEY_OF_RUNS if self.of_runs else 0
-        found = [place for place in range(first, len(self.header)) if len({row[place] for row in self.rows}) == 1]
-        return found if len(found) < len(self.header) else []
+        places = [place for place in range(first, len(self.header)) if len({row[place] for row in self.rows}) == 1]
+        return places if len(places) < len(self.header) else []
 
 
 def study_tables(material: Material) -> list[Table]:
     """The study's tables, rounded as in their Markdown and LaTeX files."""
     results = _results(material)
-    made = [(table, table.make(results)) for table in TABLES.values()]
-    return [of_table(found) for table, found in made if len(found.data) or not table.only_with_rows]
+    tables = [(entry, entry.make(results)) for entry in TABLES.values()]
+    return [page_table(table) for entry, table in tables if len(table.data) or not entry.only_with_rows]
 
 
 def _results(material: Material) -> dict[str, Any]:
@@ -95,8 +95,8 @@ def _results(material: Material) -> dict[str, Any]:
     }
 
 
-def of_table(table: StudyTable, folder: str = "tables") -> Table:
-    """A table of a file, as it is shown there, with the name of the file."""
+def page_table(table: StudyTable, folder: str = "tables") -> Table:
+    """Return a table of the study as the page shows it, with the name of its file below `folder`."""
     rows = [[str(value) for value in row] for row in table.shown.itertuples(index=False)]
     return Table(
         table.name, table.caption, list(table.shown.columns), rows, table.numeric, f"{folder}/{table.name}.csv"
