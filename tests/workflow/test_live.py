@@ -89,7 +89,7 @@ def test_a_finished_study_says_so_and_no_longer_loads_itself(scene: Scene) -> No
     assert page.title.get_text().startswith("finished: ")
     assert not page.find("meta", {"http-equiv": "refresh"})
     assert "6 done, of 6" in scene.words
-    assert "read report.html" in scene.words
+    assert "Read report.html" in scene.words
     assert not page_shows_running(scene.results)
 
 
