@@ -133,7 +133,7 @@ def test_a_choice_is_seeded_and_does_not_depend_on_the_order_in_the_file(tmp_pat
     again = read(write(tmp_path, said), test_samples=2, train_samples=1)
     assert np.array_equal(few.x_test, again.x_test)
     assert any(not np.array_equal(few.x_test, read(folder, test_samples=2, seed=seed).x_test) for seed in range(1, 5))
-    with pytest.raises(FramewattError, match="train_samples: found 2; allowed: at least the 3"):
+    with pytest.raises(FramewattError, match="train_samples: there are 2"):
         read(folder, train_samples=3)
 
 
@@ -190,7 +190,7 @@ def test_images_in_other_colours_are_converted(tmp_path: Path, mode: str, red: i
 def test_an_image_of_more_than_eight_bits_is_told(tmp_path: Path) -> None:
     image = PIL.Image.fromarray(np.full(SIZE, 40_000, np.uint16))
     (write(tmp_path) / "val" / "001.png").write_bytes(encoded(image))
-    with pytest.raises(FramewattError, match=r"val/001.png: found pixels of mode I;16; allowed: eight bits a colour"):
+    with pytest.raises(FramewattError, match=r"val/001.png: it has pixels of mode I;16. Use eight bits a colour"):
         read(tmp_path)
 
 

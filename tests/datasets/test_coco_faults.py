@@ -52,83 +52,83 @@ FIRST = f"{VAL}: annotation 7 of image 1: "
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda said: said.pop("images"), f"{VAL}: found no images; allowed: a list of one or more under 'images'"),
-        (lambda said: said.update(images=[]), f"{VAL}: found no images; allowed: a list of one or more"),
-        (lambda said: said.update(images={}), f"{VAL}: found no images; allowed: a list of one or more"),
-        (lambda said: said.pop("annotations"), f"{VAL}: found no annotations; allowed: a list of one or more"),
-        (lambda said: said.update(annotations=[]), f"{VAL}: found no annotations; allowed: a list of one or more"),
-        (lambda said: said.update(annotations=[[1]]), f"{VAL}: annotations[0]: found the id None; allowed: a whole"),
-        (lambda said: said.pop("categories"), f"{VAL}: found no categories; allowed: a list of one or more"),
-        (of("annotations", 0, image_id=4), f"{VAL}: annotation 7: found image_id 4; allowed: one that the file lists"),
-        (of("annotations", 0, image_id="1"), f"{VAL}: annotation 7: found image_id '1'; allowed: one that the file"),
-        (of("annotations", 0, image_id=True), f"{VAL}: annotation 7: found image_id True; allowed: one that the file"),
-        (of("annotations", 0, image_id=1.0), f"{VAL}: annotation 7: found image_id 1.0; allowed: one that the file"),
-        (of("annotations", 0, image_id=[1]), f"{VAL}: annotation 7: found image_id [1]; allowed: one that the file"),
-        (without("annotations", 0, "image_id"), f"{VAL}: annotation 7: found image_id None; allowed: one that the"),
-        (of("annotations", 0, category_id=2), f"{VAL}: annotation 7: found category_id 2; allowed: one that the file"),
-        (of("annotations", 0, category_id=NAN), f"{VAL}: annotation 7: found category_id nan; allowed: one that the"),
-        (of("annotations", 0, iscrowd=2), f"{VAL}: annotation 7: found iscrowd 2; allowed: 0 or 1"),
-        (of("annotations", 0, iscrowd=None), f"{VAL}: annotation 7: found iscrowd None; allowed: 0 or 1"),
-        (of("annotations", 1, id=7), f"{VAL}: annotations[1]: found the id 7 a second time; allowed: each once"),
-        (of("annotations", 1, id="8"), f"{VAL}: annotations[1]: found the id '8'; allowed: a whole number, 0 to 92233"),
-        (of("annotations", 1, id=HUGE), f"{VAL}: annotations[1]: found the id 10000000"),
-        (of("annotations", 1, id=-1), f"{VAL}: annotations[1]: found the id -1; allowed: a whole number, 0 to"),
-        (of("images", 1, id=1), f"{VAL}: images[1]: found the id 1 a second time; allowed: each once"),
-        (of("images", 1, file_name="001.png"), f"{VAL}: image 2: found the name '001.png' of 1 too; allowed: one for"),
-        (of("images", 1, file_name=""), f"{VAL}: image 2: found the file_name ''; allowed: the name of its file"),
-        (of("images", 1, file_name=2), f"{VAL}: image 2: found the file_name 2; allowed: the name of its file"),
-        (of("images", 1, height=0), f"{VAL}: image 2: found height 0, width 64; allowed: pixels, 1 to 65535 each"),
-        (of("images", 1, width="64"), f"{VAL}: image 2: found height 32, width '64'; allowed: pixels, 1 to 65535 each"),
-        (of("images", 1, width=NAN), f"{VAL}: image 2: found height 32, width nan; allowed: pixels, 1 to 65535 each"),
-        (of("images", 1, width=10**9), f"{VAL}: image 2: found height 32, width 1000000000; allowed: pixels, 1 to"),
-        (of("images", 1, width=65535, height=65535), f"{VAL}: image 2: found 65535x65535 pixels; allowed: 67108864"),
-        (of("categories", 1, id=90), f"{VAL}: categories[1]: found the id 90 a second time; allowed: each once"),
+        (lambda said: said.pop("images"), f"{VAL}: it has no images. Use a list of one or more under 'images'"),
+        (lambda said: said.update(images=[]), f"{VAL}: it has no images. Use a list of one or more"),
+        (lambda said: said.update(images={}), f"{VAL}: it has no images. Use a list of one or more"),
+        (lambda said: said.pop("annotations"), f"{VAL}: it has no annotations. Use a list of one or more"),
+        (lambda said: said.update(annotations=[]), f"{VAL}: it has no annotations. Use a list of one or more"),
+        (lambda said: said.update(annotations=[[1]]), f"{VAL}: annotations[0]: it has the id None. Use a whole"),
+        (lambda said: said.pop("categories"), f"{VAL}: it has no categories. Use a list of one or more"),
+        (of("annotations", 0, image_id=4), f"{VAL}: annotation 7: it has image_id 4. Use one that the file lists"),
+        (of("annotations", 0, image_id="1"), f"{VAL}: annotation 7: it has image_id '1'. Use one that the file"),
+        (of("annotations", 0, image_id=True), f"{VAL}: annotation 7: it has image_id True. Use one that the file"),
+        (of("annotations", 0, image_id=1.0), f"{VAL}: annotation 7: it has image_id 1.0. Use one that the file"),
+        (of("annotations", 0, image_id=[1]), f"{VAL}: annotation 7: it has image_id [1]. Use one that the file"),
+        (without("annotations", 0, "image_id"), f"{VAL}: annotation 7: it has image_id None. Use one that the"),
+        (of("annotations", 0, category_id=2), f"{VAL}: annotation 7: it has category_id 2. Use one that the file"),
+        (of("annotations", 0, category_id=NAN), f"{VAL}: annotation 7: it has category_id nan. Use one that the"),
+        (of("annotations", 0, iscrowd=2), f"{VAL}: annotation 7: it has iscrowd 2. Use 0 or 1"),
+        (of("annotations", 0, iscrowd=None), f"{VAL}: annotation 7: it has iscrowd None. Use 0 or 1"),
+        (of("annotations", 1, id=7), f"{VAL}: annotations[1]: it has the id 7 a second time. Use each once"),
+        (of("annotations", 1, id="8"), f"{VAL}: annotations[1]: it has the id '8'. Use a whole number, 0 to 92233"),
+        (of("annotations", 1, id=HUGE), f"{VAL}: annotations[1]: it has the id 10000000"),
+        (of("annotations", 1, id=-1), f"{VAL}: annotations[1]: it has the id -1. Use a whole number, 0 to"),
+        (of("images", 1, id=1), f"{VAL}: images[1]: it has the id 1 a second time. Use each once"),
+        (of("images", 1, file_name="001.png"), f"{VAL}: image 2: it has the name '001.png' of 1 too. Use one for"),
+        (of("images", 1, file_name=""), f"{VAL}: image 2: it has the file_name ''. Use the name of its file"),
+        (of("images", 1, file_name=2), f"{VAL}: image 2: it has the file_name 2. Use the name of its file"),
+        (of("images", 1, height=0), f"{VAL}: image 2: it has height 0, width 64. Use pixels, 1 to 65535 each"),
+        (of("images", 1, width="64"), f"{VAL}: image 2: it has height 32, width '64'. Use pixels, 1 to 65535 each"),
+        (of("images", 1, width=NAN), f"{VAL}: image 2: it has height 32, width nan. Use pixels, 1 to 65535 each"),
+        (of("images", 1, width=10**9), f"{VAL}: image 2: it has height 32, width 1000000000. Use pixels, 1 to"),
+        (of("images", 1, width=65535, height=65535), f"{VAL}: image 2: it has 65535x65535 pixels. Use 67108864"),
+        (of("categories", 1, id=90), f"{VAL}: categories[1]: it has the id 90 a second time. Use each once"),
         (
             of("categories", 1, name="stop sign"),
-            f"{VAL}: category 13: found the name 'stop sign' of 1 too; allowed: one",
+            f"{VAL}: category 13: it has the name 'stop sign' of 1 too. Use one",
         ),
-        (of("categories", 1, name="a\x1b[2Jb"), f"{VAL}: category 1: found the name 'a\\x1b[2Jb'; allowed: text of"),
-        (of("categories", 1, name=None), f"{VAL}: category 1: found the name None; allowed: text of characters that"),
-        (of("categories", 1, name="human"), "annotations/instances_train.json: found other categories than in"),
-        (of("annotations", 0, bbox=[1, 2, 3]), f"{FIRST}found the bbox [1, 2, 3]; allowed: [left, top, width, height]"),
+        (of("categories", 1, name="a\x1b[2Jb"), f"{VAL}: category 1: it has the name 'a\\x1b[2Jb'. Use text of"),
+        (of("categories", 1, name=None), f"{VAL}: category 1: it has the name None. Use text of characters that"),
+        (of("categories", 1, name="human"), "annotations/instances_train.json: it has other categories than in"),
+        (of("annotations", 0, bbox=[1, 2, 3]), f"{FIRST}it has the bbox [1, 2, 3]. Use [left, top, width, height]"),
         (
             of("annotations", 0, bbox=[1, 2, 3, NAN]),
-            f"{FIRST}found the bbox [1, 2, 3, nan]; allowed: [left, top, width",
+            f"{FIRST}it has the bbox [1, 2, 3, nan]. Use [left, top, width",
         ),
-        (of("annotations", 0, bbox=[1, 2, 3, 1e999]), f"{FIRST}found the bbox [1, 2, 3, inf]; allowed: [left, top,"),
-        (of("annotations", 0, bbox=[HUGE, 2, 3, 4]), f"{FIRST}found the bbox [1000000000000"),
-        (of("annotations", 0, bbox=[1, 2, -3, 4]), f"{FIRST}found the bbox [1, 2, -3, 4]; allowed: [left, top, width"),
-        (of("annotations", 0, bbox=[1, 2, "3", 4]), f"{FIRST}found the bbox [1, 2, '3', 4]; allowed: [left, top"),
-        (of("annotations", 0, bbox=[1, 2, True, 4]), f"{FIRST}found the bbox [1, 2, True, 4]; allowed: [left, top"),
+        (of("annotations", 0, bbox=[1, 2, 3, 1e999]), f"{FIRST}it has the bbox [1, 2, 3, inf]. Use [left, top,"),
+        (of("annotations", 0, bbox=[HUGE, 2, 3, 4]), f"{FIRST}it has the bbox [1000000000000"),
+        (of("annotations", 0, bbox=[1, 2, -3, 4]), f"{FIRST}it has the bbox [1, 2, -3, 4]. Use [left, top, width"),
+        (of("annotations", 0, bbox=[1, 2, "3", 4]), f"{FIRST}it has the bbox [1, 2, '3', 4]. Use [left, top"),
+        (of("annotations", 0, bbox=[1, 2, True, 4]), f"{FIRST}it has the bbox [1, 2, True, 4]. Use [left, top"),
         (
             without("annotations", 0, "bbox"),
-            f"{FIRST}found the bbox None; allowed: [left, top, width, height] in pixels",
+            f"{FIRST}it has the bbox None. Use [left, top, width, height] in pixels",
         ),
-        (of("annotations", 0, area=-1), f"{FIRST}found the area -1; allowed: pixels, 0 to 1000000000"),
-        (of("annotations", 0, area=NAN), f"{FIRST}found the area nan; allowed: pixels, 0 to 1000000000"),
-        (of("annotations", 0, area=HUGE), f"{FIRST}found the area 1000000000000"),
-        (without("annotations", 0, "segmentation"), f"{FIRST}found a segmentation of type NoneType; allowed: polygons"),
+        (of("annotations", 0, area=-1), f"{FIRST}it has the area -1. Use pixels, 0 to 1000000000"),
+        (of("annotations", 0, area=NAN), f"{FIRST}it has the area nan. Use pixels, 0 to 1000000000"),
+        (of("annotations", 0, area=HUGE), f"{FIRST}it has the area 1000000000000"),
+        (without("annotations", 0, "segmentation"), f"{FIRST}it has a segmentation of type NoneType. Use polygons"),
         (
             of("annotations", 0, segmentation=[]),
-            f"{FIRST}found no polygon; allowed: polygons, or size and counts; else",
+            f"{FIRST}it has no polygon. Use polygons, or size and counts; else",
         ),
         (
             of("annotations", 0, segmentation=[[*SQUARE[:-1], NAN]]),
-            f"{FIRST}found nan in a polygon; allowed: pixels of",
+            f"{FIRST}it has nan in a polygon. Use pixels of",
         ),
-        (of("annotations", 0, segmentation=[[*SQUARE[:-1], HUGE]]), f"{FIRST}found 1000000000"),
-        (of("annotations", 0, segmentation=[[*SQUARE, 3]]), f"{FIRST}found a polygon that is no list of pairs of"),
+        (of("annotations", 0, segmentation=[[*SQUARE[:-1], HUGE]]), f"{FIRST}it has 1000000000"),
+        (of("annotations", 0, segmentation=[[*SQUARE, 3]]), f"{FIRST}it has a polygon that is no list of pairs of"),
         (
             of("annotations", 1, segmentation={**CROWD, "size": [64, 32]}),
-            f"{VAL}: annotation 8 of image 3: found runs of size [64, 32]; allowed: [32, 64], its height and width",
+            f"{VAL}: annotation 8 of image 3: it has runs of size [64, 32]. Use [32, 64], its height and width",
         ),
         (
             of("annotations", 1, segmentation={**CROWD, "counts": [0, 512, 1535]}),
-            f"{VAL}: annotation 8 of image 3: found runs of 2047 pixels in all; allowed: 32 x 64 = 2048",
+            f"{VAL}: annotation 8 of image 3: it has runs of 2047 pixels in all. Use 32 x 64 = 2048",
         ),
         (
             of("annotations", 1, segmentation={**CROWD, "counts": "0`01"}),
-            f"{VAL}: annotation 8 of image 3: found runs of 1",
+            f"{VAL}: annotation 8 of image 3: it has runs of 1",
         ),
     ],
 )
@@ -141,16 +141,16 @@ def test_a_fault_of_the_annotations_names_file_and_annotation(tmp_path: Path, ch
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (b"", "found no JSON: Expecting value"),
-        (b"{" * 100_000, "found no JSON: "),
-        (b"[" * 100_000, "found no JSON: nested too deep"),
-        (b'{"images": [], "images": []}', "found no JSON: found the key 'images' twice"),
-        (b'{"images": \xff}', "found no JSON: 'utf-8' codec can't decode byte 0xff"),
-        (b'{"images": ' + b"9" * 5000 + b"}", "found no JSON: Exceeds the limit"),
-        (b"\xef\xbb\xbf{}", "found no JSON: Unexpected UTF-8 BOM"),
-        (b"null", "found no categories; allowed: a list"),
-        (b"[]", "found no categories; allowed: a list"),
-        (b'"images"', "found no categories; allowed: a list"),
+        (b"", "it is not JSON: Expecting value"),
+        (b"{" * 100_000, "it is not JSON: "),
+        (b"[" * 100_000, "it is not JSON: nested too deep"),
+        (b'{"images": [], "images": []}', "it is not JSON: the key 'images'"),
+        (b'{"images": \xff}', "it is not JSON: 'utf-8' codec can't decode byte 0xff"),
+        (b'{"images": ' + b"9" * 5000 + b"}", "it is not JSON: Exceeds the limit"),
+        (b"\xef\xbb\xbf{}", "it is not JSON: Unexpected UTF-8 BOM"),
+        (b"null", "it has no categories. Use a list"),
+        (b"[]", "it has no categories. Use a list"),
+        (b'"images"', "it has no categories. Use a list"),
     ],
 )
 def test_a_file_that_is_no_such_json_is_named(tmp_path: Path, text: bytes, message: str) -> None:
@@ -164,7 +164,7 @@ def test_what_is_wrong_of_images_that_are_not_chosen_does_not_count(tmp_path: Pa
     write(tmp_path, said)
     seeds = [seed for seed in range(10) if np.random.default_rng(seed).permutation(2)[0] == 1]
     assert len(make_arrays({**OPTIONS, "train_samples": 1, "seed": seeds[0]}, {"folder": tmp_path}).x_train) == 1
-    assert "annotation 1 of image 11: found the bbox [1, 2, 3, nan]" in told(tmp_path)
+    assert "annotation 1 of image 11: it has the bbox [1, 2, 3, nan]" in told(tmp_path)
 
 
 def replaced(content: bytes | None, name: str = "val/002.png") -> Callable[[Path], None]:
@@ -203,21 +203,21 @@ TURNED = encoded(photograph(2, (64, 32)), "JPEG")
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (replaced(None), "val/002.png: found no such file; allowed: every image that the annotations list; get it"),
-        (replaced(b""), "val/002.png: found a damaged image: cannot identify image file"),
-        (replaced(b"GIF89a"), "val/002.png: found a damaged image: cannot identify image file"),
-        (replaced(encoded(photograph(2), "GIF")), "val/002.png: found a damaged image: cannot identify image file"),
-        (replaced(WHOLE[:-30]), "val/002.png: found a damaged image: image file is truncated"),
-        (replaced(WHOLE[: len(WHOLE) // 2]), "val/002.png: found a damaged image: "),
-        (replaced(encoded(photograph(2))[:-40]), "val/002.png: found a damaged image: "),
-        (replaced(TURNED), "val/002.png: found 32x64 pixels; allowed: 64x32, as its annotations say; get the image"),
-        (replaced(bomb(8_000)), "val/002.png: found 8000x8000 pixels; allowed: 64x32"),
-        (replaced(bomb(60_000)), "val/002.png: found a damaged image: Image size (3600000000 pixels) exceeds limit"),
-        (linked("../elsewhere.png"), "val: found '002.png', a link out of the folder; allowed: files in that folder"),
-        (linked("/dev/zero"), "val: found '002.png', a link out of the folder; allowed: files in that folder"),
-        (linked("002.png"), "val: found '002.png', "),
-        (linked("nowhere.png"), "val/002.png: found no such file"),
-        (piped, "val/002.png: found no such file"),
+        (replaced(None), "val/002.png: there is no such file. Get every image that the annotations list"),
+        (replaced(b""), "val/002.png: the image is damaged: cannot identify image file"),
+        (replaced(b"GIF89a"), "val/002.png: the image is damaged: cannot identify image file"),
+        (replaced(encoded(photograph(2), "GIF")), "val/002.png: the image is damaged: cannot identify image file"),
+        (replaced(WHOLE[:-30]), "val/002.png: the image is damaged: image file is truncated"),
+        (replaced(WHOLE[: len(WHOLE) // 2]), "val/002.png: the image is damaged: "),
+        (replaced(encoded(photograph(2))[:-40]), "val/002.png: the image is damaged: "),
+        (replaced(TURNED), "val/002.png: it has 32x64 pixels, its annotations 64x32. Get the image"),
+        (replaced(bomb(8_000)), "val/002.png: it has 8000x8000 pixels, its annotations 64x32"),
+        (replaced(bomb(60_000)), "val/002.png: the image is damaged: Image size (3600000000 pixels) exceeds limit"),
+        (linked("../elsewhere.png"), "val: it has '002.png', a link out of the folder. Use files in that folder"),
+        (linked("/dev/zero"), "val: it has '002.png', a link out of the folder. Use files in that folder"),
+        (linked("002.png"), "val: it has '002.png', "),
+        (linked("nowhere.png"), "val/002.png: there is no such file"),
+        (piped, "val/002.png: there is no such file"),
     ],
 )
 def test_a_fault_of_an_image_names_its_file(tmp_path: Path, change: Callable[[Path], None], message: str) -> None:
@@ -228,16 +228,16 @@ def test_a_fault_of_an_image_names_its_file(tmp_path: Path, change: Callable[[Pa
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("../train/011.png", "val: found '../train/011.png', a name that leaves its folder; allowed: files in that"),
-        ("a/../../train/011.png", "val: found 'a/../../train/011.png', a name that leaves its folder"),
-        ("/etc/passwd", "val: found '/etc/passwd', an absolute name; allowed: files in that folder"),
-        ("..\\train\\011.png", "val: found '..\\\\train\\\\011.png', an absolute name"),
-        ("C:/011.png", "val: found 'C:/011.png', an absolute name"),
-        ("001.png\0.png", "val: found '001.png\\x00.png', a name that leaves its folder"),
-        ("x" * 5000, f"val: found '{'x' * 100}', which names no file"),
-        ("\ud800.png", "val: found '\\ud800.png', which names no file"),
-        ("a\nb.png", "val/a b.png: found no such file"),
-        (".", "val: found no such file; allowed: every image"),
+        ("../train/011.png", "val: it has '../train/011.png', a name that leaves its folder. Use files in that"),
+        ("a/../../train/011.png", "val: it has 'a/../../train/011.png', a name that leaves its folder"),
+        ("/etc/passwd", "val: it has '/etc/passwd', an absolute name. Use files in that folder"),
+        ("..\\train\\011.png", "val: it has '..\\\\train\\\\011.png', an absolute name"),
+        ("C:/011.png", "val: it has 'C:/011.png', an absolute name"),
+        ("001.png\0.png", "val: it has '001.png\\x00.png', a name that leaves its folder"),
+        ("x" * 5000, f"val: it has '{'x' * 100}', which names no file"),
+        ("\ud800.png", "val: it has '\\ud800.png', which names no file"),
+        ("a\nb.png", "val/a b.png: there is no such file"),
+        (".", "val: there is no such file. Get every image"),
     ],
 )
 def test_a_name_that_is_no_file_of_the_folder_is_told(tmp_path: Path, name: str, message: str) -> None:
@@ -255,7 +255,7 @@ def test_a_link_within_the_folder_and_a_file_below_it_are_fine(tmp_path: Path) -
     assert len(make_arrays(OPTIONS, {"folder": folder}).x_test) == 3
 
 
-TWICE = "found the file of another image too, to learn from or to test with; allowed: one image each"
+TWICE = "it is the file of two images, to learn from or to test with. Give each image its own file."
 
 
 def test_a_test_image_that_is_learnt_from_is_told(tmp_path: Path) -> None:
@@ -277,22 +277,31 @@ def test_a_file_of_two_images_is_told_by_whatever_name(tmp_path: Path, name: str
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"test": [VAL]}, f"test: found ['{VAL}']; allowed: names of a file of annotations and of a folder of images"),
-        ({"test": [VAL, "val", "val"]}, "test: found ['annotations"),
+        (
+            {"test": [VAL]},
+            f"test: ['{VAL}'] is not possible. Use names of a file of annotations and of a folder of images",
+        ),
+        ({"test": [VAL, "val", "val"]}, "test: ['annotations"),
         (
             {"test": ["../a.json", "val"]},
-            "test: found ['../a.json', 'val'], a name that leaves its folder; allowed: nam",
+            "test: ['../a.json', 'val'], a name that leaves its folder is not possible. Use nam",
         ),
-        ({"train": ["/a.json", "val"]}, "train: found ['/a.json', 'val'], an absolute name; allowed: names of a file"),
-        ({"test": ["a.json", "val"]}, "a.json: found no such file; allowed: instances JSON as COCO publishes it"),
-        ({"test": ["val", "val"]}, "val: found no such file; allowed: instances JSON as COCO publishes it"),
-        ({"test": [VAL, "images"]}, f"images: found no such folder; allowed: the images that {Path(VAL).name} lists"),
-        ({"test": [VAL, VAL]}, f"{VAL}: found no such folder; allowed: the images that {Path(VAL).name} lists"),
-        ({"test": "val"}, "test: found 'val'; allowed: a list, each text"),
-        ({"size": 31}, "size: found 31; allowed: a whole number, 32 to 4096"),
-        ({"resize": "crop"}, "resize: found 'crop'; allowed: fit, stretch"),
-        ({"preprocessing": "torchvision"}, "preprocessing: found 'torchvision'; allowed: unit, torch, caffe, tf"),
-        ({"test_samples": 4}, "test_samples: found 3; allowed: at least the 4 that config/datasets.yaml asks for"),
+        (
+            {"train": ["/a.json", "val"]},
+            "train: ['/a.json', 'val'], an absolute name is not possible. Use names of a file",
+        ),
+        ({"test": ["a.json", "val"]}, "a.json: there is no such file. Use instances JSON as COCO publishes it"),
+        ({"test": ["val", "val"]}, "val: there is no such file. Use instances JSON as COCO publishes it"),
+        (
+            {"test": [VAL, "images"]},
+            f"images: there is no such folder. Put the images there that {Path(VAL).name} lists",
+        ),
+        ({"test": [VAL, VAL]}, f"{VAL}: there is no such folder. Put the images there that {Path(VAL).name} lists"),
+        ({"test": "val"}, "test: 'val' is not possible. Use a list, each text"),
+        ({"size": 31}, "size: 31 is not possible. Use a whole number, 32 to 4096"),
+        ({"resize": "crop"}, "resize: 'crop' is not possible. Use fit, stretch"),
+        ({"preprocessing": "torchvision"}, "preprocessing: 'torchvision' is not possible. Use unit, torch, caffe, tf"),
+        ({"test_samples": 4}, "test_samples: there are 3, and config/datasets.yaml wants 4"),
     ],
 )
 def test_an_option_that_cannot_be_is_told(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
@@ -303,7 +312,7 @@ def test_images_of_a_test_set_without_annotations_are_told(tmp_path: Path) -> No
     """As COCO's own test sets are published."""
     said = content()
     del said["test"]["annotations"]
-    assert told(write(tmp_path, said)).startswith(f"{VAL}: found no annotations")
+    assert told(write(tmp_path, said)).startswith(f"{VAL}: it has no annotations")
 
 
 def test_bytes_that_are_changed_at_random_are_an_image_or_one_line(tmp_path: Path) -> None:
@@ -334,7 +343,7 @@ def test_bytes_that_are_changed_at_random_are_an_image_or_one_line(tmp_path: Pat
             lines.append(str(error))
     assert len(lines) > 50
     assert whole > 50
-    assert all("val/001.png: found " in line for line in lines)
+    assert all("val/001.png: " in line for line in lines)
 
 
 JSON = st.recursive(
@@ -375,7 +384,7 @@ def test_any_part_that_becomes_anything_else_is_read_or_one_line(
         line = ""
         assert np.isfinite(made.y_test.boxes).all()
         assert made.y_test.masked == masks
-    assert not line or "; allowed: " in line
+    assert not line or ". Use " in line
     assert len(line.replace(str(folder), "")) < 700
 
 

@@ -65,7 +65,7 @@ def test_a_value_of_another_type_is_one_line_that_names_the_option(module: str, 
             continue
         with pytest.raises(FramewattError) as told:
             check_options("data set some", definition)
-        assert str(told.value).startswith(f"data set some: {option}: found {value!r}; allowed: ")
+        assert str(told.value).startswith(f"data set some: {option}: {value!r} is not possible. Use ")
         assert "\n" not in str(told.value)
 
 
@@ -76,42 +76,46 @@ def test_an_option_that_is_needed_and_missing_is_named(module: str, option: str)
     if inspect.signature(maker("", module)).parameters[option].default is not inspect.Parameter.empty:
         check_options("data set some", definition, given)
         return
-    with pytest.raises(FramewattError, match=f"^data set some: {option}: found nothing; allowed: "):
+    with pytest.raises(FramewattError, match=f"^data set some: {option}: it is missing. Use "):
         check_options("data set some", definition, given)
 
 
 @pytest.mark.parametrize(
     ("module", "changed", "told"),
     [
-        ("wmt", {"merges": "20"}, "merges: found '20'; allowed: a whole number, 1 to 1000000000"),
-        ("wmt", {"train": "train.en"}, "train: found 'train.en'; allowed: a list, each text"),
-        ("wikitext", {"segment": 3.5}, "segment: found 3.5; allowed: a whole number, 1 to 1000000000"),
-        ("digits", {"test_fraction": 1}, "test_fraction: found 1; allowed: a number, 0.01 to 0.99"),
-        ("cifar", {"train_share": 1}, "train_share: found 1; allowed: a number, above 0 and below 1 or null"),
-        ("cifar", {"version": 11}, "version: found 11; allowed: 10, 100"),
-        ("svhn", {"extra": "yes"}, "extra: found 'yes'; allowed: true or false"),
-        ("synthetic", {"shape": [3, 0, 5]}, "shape: found [3, 0, 5]; allowed: a list, each a whole number, 1 to"),
-        ("synthetic", {"vocabulary": 1}, "vocabulary: found 1; allowed: a whole number, 2 to 1000000000 or null"),
-        ("synthetic_ratings", {"user": 3}, "user: found an unknown option; allowed: users, items, tastes, "),
-        ("synthetic_ratings", {"negatives": 0}, "negatives: found 0; allowed: a whole number, 1 to 1000000000"),
-        ("synthetic_text", {"vocabulary": 63}, "vocabulary: found 63; allowed: a whole number, 64 to 1000000000"),
-        ("synthetic_text", {"test_tokens": 1}, "test_tokens: found 1; allowed: a whole number, 2 to 1000000000"),
-        ("synthetic_language", {"vocabulary": 1}, "vocabulary: found 1; allowed: a whole number, 2 to 1000000000"),
-        ("synthetic_language", {"train_pairs": 0}, "train_pairs: found 0; allowed: a whole number, 1 to 1000000000"),
-        ("synthetic_language", {"longest": 3}, "longest: found 3; allowed: a whole number, 4 to 1000000000"),
-        ("movielens", {"fewest_ratings": 1}, "fewest_ratings: found 1; allowed: a whole number, 2 to 1000000000"),
-        ("imdb", {"length": 2}, "length: found 2; allowed: a whole number, 3 to 1000000000"),
-        ("own", {"layout": "NHWC"}, "layout: found 'NHWC'; allowed: as-is, NCHW"),
-        ("cifar", {"folder": "here"}, "folder: found 'here'; allowed: the name of a source, under `sources`"),
+        ("wmt", {"merges": "20"}, "merges: '20' is not possible. Use a whole number, 1 to 1000000000"),
+        ("wmt", {"train": "train.en"}, "train: 'train.en' is not possible. Use a list, each text"),
+        ("wikitext", {"segment": 3.5}, "segment: 3.5 is not possible. Use a whole number, 1 to 1000000000"),
+        ("digits", {"test_fraction": 1}, "test_fraction: 1 is not possible. Use a number, 0.01 to 0.99"),
+        ("cifar", {"train_share": 1}, "train_share: 1 is not possible. Use a number, above 0 and below 1 or null"),
+        ("cifar", {"version": 11}, "version: 11 is not possible. Use 10, 100"),
+        ("svhn", {"extra": "yes"}, "extra: 'yes' is not possible. Use true or false"),
+        ("synthetic", {"shape": [3, 0, 5]}, "shape: [3, 0, 5] is not possible. Use a list, each a whole number, 1 to"),
+        ("synthetic", {"vocabulary": 1}, "vocabulary: 1 is not possible. Use a whole number, 2 to 1000000000 or null"),
+        ("synthetic_ratings", {"user": 3}, "user: there is no such option. Use one of: users, items, tastes, "),
+        ("synthetic_ratings", {"negatives": 0}, "negatives: 0 is not possible. Use a whole number, 1 to 1000000000"),
+        ("synthetic_text", {"vocabulary": 63}, "vocabulary: 63 is not possible. Use a whole number, 64 to 1000000000"),
+        ("synthetic_text", {"test_tokens": 1}, "test_tokens: 1 is not possible. Use a whole number, 2 to 1000000000"),
+        ("synthetic_language", {"vocabulary": 1}, "vocabulary: 1 is not possible. Use a whole number, 2 to 1000000000"),
+        (
+            "synthetic_language",
+            {"train_pairs": 0},
+            "train_pairs: 0 is not possible. Use a whole number, 1 to 1000000000",
+        ),
+        ("synthetic_language", {"longest": 3}, "longest: 3 is not possible. Use a whole number, 4 to 1000000000"),
+        ("movielens", {"fewest_ratings": 1}, "fewest_ratings: 1 is not possible. Use a whole number, 2 to 1000000000"),
+        ("imdb", {"length": 2}, "length: 2 is not possible. Use a whole number, 3 to 1000000000"),
+        ("own", {"layout": "NHWC"}, "layout: 'NHWC' is not possible. Use as-is, NCHW"),
+        ("cifar", {"folder": "here"}, "folder: 'here' is not possible. Use the name of a source, under `sources`"),
         (
             "cifar",
             {"sources": {"folder": "a", "labels": "b"}},
-            "labels: found a source; allowed: fine, coarse, and no ",
+            "labels: a source is not possible. Use fine, coarse",
         ),
-        ("coco", {"test": ["a", 1]}, "test: found ['a', 1]; allowed: a list, each text"),
-        ("coco", {"size": 16}, "size: found 16; allowed: a whole number, 32 to 4096"),
-        ("coco", {"preprocessing": "20"}, "preprocessing: found '20'; allowed: unit, torch, caffe, tf"),
-        ("numbers", {"longest": "1" * 99}, f"longest: found '{'1' * 59}…; allowed: a whole number, 1 to "),
+        ("coco", {"test": ["a", 1]}, "test: ['a', 1] is not possible. Use a list, each text"),
+        ("coco", {"size": 16}, "size: 16 is not possible. Use a whole number, 32 to 4096"),
+        ("coco", {"preprocessing": "20"}, "preprocessing: '20' is not possible. Use unit, torch, caffe, tf"),
+        ("numbers", {"longest": "1" * 99}, f"longest: '{'1' * 59}… is not possible. Use a whole number, 1 to "),
     ],
 )
 def test_what_is_wrong_is_said_with_what_is_allowed(module: str, changed: dict[str, Any], told: str) -> None:
@@ -127,18 +131,21 @@ def test_a_near_name_is_suggested() -> None:
 
 @pytest.mark.parametrize("module", ["pairs", "photos", "json"])
 def test_a_module_that_makes_no_data_set_is_told_with_those_that_do(module: str) -> None:
-    with pytest.raises(FramewattError, match=f"^data set some: module: found '{module}'; allowed: ") as told:
+    with pytest.raises(FramewattError, match=f"^data set some: module: there is no '{module}'") as told:
         check_options("data set some", {"module": module})
-    assert str(told.value).partition("allowed: ")[2].split(", ") == sorted(OF_MODULES)
+    assert str(told.value).partition("Use one of: ")[2].rstrip(".").split(", ") == sorted(OF_MODULES)
 
 
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"image_size": 20}, "data set few: image_size: found 20; allowed: a multiple of 8"),
-        ({"image_size": 8 * 10**8}, "data set few: found too little memory: "),
-        ({"test_samples": 400}, "data set few: test_samples of the digits: found 360; allowed: at least the 400"),
-        ({"seed": -1}, "data set few: seed: found -1; allowed: a whole number, 0 to 4294967295"),
+        ({"image_size": 20}, "data set few: image_size: 20 is not possible. Use a multiple of 8"),
+        ({"image_size": 8 * 10**8}, "data set few: memory is too small: "),
+        (
+            {"test_samples": 400},
+            "data set few: test_samples of the digits: there are 360, and config/datasets.yaml wants 400",
+        ),
+        ({"seed": -1}, "data set few: seed: -1 is not possible. Use a whole number, 0 to 4294967295"),
     ],
 )
 def test_what_a_module_itself_refuses_names_the_data_set_too(options: dict[str, Any], told: str) -> None:
@@ -147,7 +154,7 @@ def test_what_a_module_itself_refuses_names_the_data_set_too(options: dict[str, 
 
 
 def test_values_that_no_memory_holds_are_told() -> None:
-    with pytest.raises(FramewattError, match=r"shape: found \d+ values of one split; allowed: at most 1000000000000"):
+    with pytest.raises(FramewattError, match=r"shape: \d+ values in a split are too many. Use at most"):
         make_arrays({**OF_MODULES["synthetic"], "shape": [10**9] * 3, "vocabulary": None})
 
 

@@ -27,8 +27,8 @@ def test_each_pixel_becomes_a_square_in_three_channels() -> None:
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"image_size": 20}, "image_size: found 20; allowed: a multiple of 8"),
-        ({"test_samples": 400}, "test_samples of the digits: found 360; allowed: at least the 400"),
+        ({"image_size": 20}, "image_size: 20 is not possible. Use a multiple of 8"),
+        ({"test_samples": 400}, "test_samples of the digits: there are 360, and config/datasets.yaml wants 400"),
     ],
 )
 def test_options_out_of_range_are_told(options: dict, reason: str) -> None:

@@ -116,7 +116,7 @@ def test_a_lost_connection_goes_on_where_it_stopped(server: Server, tmp_path: Pa
 
 def test_the_next_call_goes_on_where_the_last_one_gave_up(server: Server, tmp_path: Path) -> None:
     server.drops = [20 * 2**14, 0, 0]
-    with pytest.raises(FramewattError, match=r"found no connection that lasts .*; 327680 of 1048576 bytes are kept"):
+    with pytest.raises(FramewattError, match=r"the connection is lost .*; 327680 of 1048576 bytes are stored"):
         get(server, tmp_path / "file.bin")
     assert names_in(tmp_path) == [".file.bin.partial"]
     get(server, tmp_path / "file.bin")
@@ -139,31 +139,31 @@ def test_a_server_that_is_busy_is_asked_again(server: Server, tmp_path: Path) ->
 @pytest.mark.parametrize("sent", [CONTENT[:-1] + b"!", CONTENT + b"more"])
 def test_another_file_is_refused_and_nothing_of_it_is_left(server: Server, tmp_path: Path, sent: bytes) -> None:
     server.files["file.bin"] = sent
-    with pytest.raises(FramewattError, match=f"found sha256:[0-9a-f]{{64}} .*; allowed: {checksum_of(CONTENT)}"):
+    with pytest.raises(FramewattError, match=f"the file has sha256:[0-9a-f]{{64}} .*, not {checksum_of(CONTENT)}"):
         get(server, tmp_path / "file.bin")
     assert names_in(tmp_path) == []
 
 
 def test_no_more_is_read_than_the_file_has(server: Server, tmp_path: Path) -> None:
     server.files["file.bin"] = bytes(20_000_000)
-    with pytest.raises(FramewattError, match=r"\((\d+) bytes\); allowed") as told:
+    with pytest.raises(FramewattError, match=r"\((\d+) bytes\), not") as told:
         get(server, tmp_path / "file.bin")
     assert int(re.search(r"\((\d+) bytes\)", str(told.value)).group(1)) <= len(CONTENT) + 2**20
 
 
 def test_a_file_that_is_not_there_is_told_at_once(server: Server, tmp_path: Path) -> None:
-    with pytest.raises(FramewattError, match=r"none.bin: found status 404"):
+    with pytest.raises(FramewattError, match=r"none.bin: the server answers 404"):
         download(server.url("none.bin"), tmp_path / "none.bin", checksum_of(CONTENT), len(CONTENT))
     assert len(server.ranges) == 1
     server.close()
-    with pytest.raises(FramewattError, match="found no connection that lasts"):
+    with pytest.raises(FramewattError, match="the connection is lost"):
         get(server, tmp_path / "file.bin", attempts=2)
 
 
 @pytest.mark.parametrize("drips", ["head", "body"])
 def test_a_server_that_drips_is_not_waited_for_without_end(server: Server, tmp_path: Path, drips: str) -> None:
     server.drips = drips
-    with pytest.raises(FramewattError, match=r"file.bin: found \d+ of 1048576 bytes after 1 s; allowed: a server that"):
+    with pytest.raises(FramewattError, match=r"file.bin: only \d+ of 1048576 bytes came in 1 s"):
         get(server, tmp_path / "file.bin", limit_s=1)
     server.drips = None
     get(server, tmp_path / "file.bin")
@@ -198,7 +198,7 @@ def test_no_link_is_followed_to_a_file_elsewhere(server: Server, tmp_path: Path)
 
 @pytest.mark.parametrize("text", ["sha256:12", "sha256:" + "0" * 64 + "\n", "sha1:" + "0" * 40, "", "md5:" + "g" * 32])
 def test_what_is_no_checksum_is_refused(text: str) -> None:
-    with pytest.raises(FramewattError, match=r"checksum: found .*; allowed: sha256:<64 hexadecimal digits>, or md5:"):
+    with pytest.raises(FramewattError, match=r"checksum: .* is not possible. Use sha256:<64 hexadecimal"):
         Checksum.parse(text)
 
 
@@ -242,7 +242,7 @@ def test_a_source_is_there_whole_or_not_at_all(server: Server, tmp_path: Path) -
     server.files["batches.tar.gz"] = packed(one=b"1")
     source = source_of(server, "file.bin", "batches.tar.gz")
     server.files["batches.tar.gz"] = packed(one=b"changed")
-    with pytest.raises(FramewattError, match=r"batches.tar.gz: found sha256"):
+    with pytest.raises(FramewattError, match=r"batches.tar.gz: the file has sha256"):
         fetch_source("some", source, tmp_path / "some")
     assert not (tmp_path / "some").exists()
     server.files["batches.tar.gz"] = packed(one=b"1")
@@ -268,7 +268,7 @@ def test_a_file_has_the_name_that_its_url_gives_it(end: str, name: str) -> None:
 
 @pytest.mark.parametrize("end", ["", "?x.zip", "a/%2e%2e", "a%2F..%2Fb.zip", "%00.zip", ".source.zip", "a%0Ab.zip"])
 def test_a_url_that_names_no_file_is_refused(end: str) -> None:
-    with pytest.raises(FramewattError, match=r"found .* as the file's name; allowed: a URL that ends in one"):
+    with pytest.raises(FramewattError, match=r"cannot be a file's name"):
         name_of({"url": f"https://example.org/{end}"})
 
 
@@ -282,7 +282,7 @@ def test_an_archive_is_unpacked_whatever_its_url_asks(server: Server, tmp_path: 
 
 def test_two_files_of_one_name_are_refused(server: Server, tmp_path: Path) -> None:
     source = source_of(server, "file.bin", "file.bin")
-    with pytest.raises(FramewattError, match=r"some: found two files called file.bin; allowed: URLs that end in"):
+    with pytest.raises(FramewattError, match=r"some: two files are called file.bin. Use URLs that end in"):
         fetch_source("some", source, tmp_path / "some")
 
 
@@ -295,7 +295,5 @@ def test_what_waits_for_the_others_is_checked_again(server: Server, tmp_path: Pa
 
 def test_what_cannot_be_downloaded_says_where_it_is_got(tmp_path: Path) -> None:
     source = {"title": "Some", "page": "https://example.org/some", "files": []}
-    with pytest.raises(
-        FramewattError, match=r"some: found no data; allowed: --config data_some=<folder>; get them from"
-    ):
+    with pytest.raises(FramewattError, match=r"some: it cannot be downloaded. Get the files from"):
         fetch_source("some", source, tmp_path / "some")

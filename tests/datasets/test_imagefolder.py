@@ -120,21 +120,21 @@ def with_label_file(labels: str, name: str = "val.txt") -> Callable[[Path], obje
 @pytest.mark.parametrize(
     ("prepare", "reason"),
     [
-        (with_label_file("1\n2\n"), "val.txt: found 2 labels for 3 images; allowed: one for each image"),
-        (with_label_file("1\n2\n3\n4\n"), "val.txt: found 4 labels for 3 images"),
-        (with_label_file("1\n2\ncat\n"), "val.txt: found no class for an image"),
-        (with_label_file("1\n2\n1000\n"), "val.txt: found class 1000; allowed: 0 to 999"),
+        (with_label_file("1\n2\n"), "val.txt: it has 2 labels for 3 images. Use one for each image"),
+        (with_label_file("1\n2\n3\n4\n"), "val.txt: it has 4 labels for 3 images"),
+        (with_label_file("1\n2\ncat\n"), "val.txt: it has no class for an image"),
+        (with_label_file("1\n2\n1000\n"), "val.txt: it has class 1000. Use 0 to 999"),
         (
             with_label_file("a.JPEG 1\nb.JPEG 2\nc.JPEG 3\n"),
-            "found no class for an image: 'ILSVRC2012_val_00000001.JPEG'",
+            "it has no class for an image: 'ILSVRC2012_val_00000001.JPEG'",
         ),
         (
             with_label_file("1\n2\n3\n", "ILSVRC2012_validation_ground_truth.txt"),
-            "found ILSVRC's own numbers of classes",
+            "it has ILSVRC's own numbers of classes",
         ),
-        (lambda folder: (write_flat(folder, "1\n1\n1\n") / "val.txt").unlink(), "found 0 label files"),
-        (lambda folder: (folder / "n01").mkdir(), "found 1 class folders; allowed: 1000"),
-        (lambda folder: None, "found no images"),
+        (lambda folder: (write_flat(folder, "1\n1\n1\n") / "val.txt").unlink(), "it has 0 label files"),
+        (lambda folder: (folder / "n01").mkdir(), "it has 1 class folders. Use 1000"),
+        (lambda folder: None, "it has no images"),
         (lambda folder: folder.rmdir(), "no such folder"),
     ],
 )
@@ -154,7 +154,7 @@ def damage(folder: Path) -> Path:
 
 
 def test_a_damaged_image_is_named(tmp_path: Path) -> None:
-    with pytest.raises(FramewattError, match=r"(b/b|c/c).jpg: found a damaged image: .*set damaged: leave_out"):
+    with pytest.raises(FramewattError, match=r"(b/b|c/c).jpg: the image is damaged: .*set damaged: leave_out"):
         make(folder=damage(tmp_path), preprocessing="unit")
 
 
@@ -169,10 +169,10 @@ def test_damaged_images_can_be_left_out_and_are_on_record(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"preprocessing": "torchvision"}, "preprocessing: found torchvision; allowed: unit, torch, caffe, tf"),
-        ({"damaged": "ignore"}, "damaged: found ignore; allowed: error, leave_out"),
-        ({"crop": 300}, r"crop: found 300; allowed: 1 to resize \(256\)"),
-        ({"test_samples": 2}, "test_samples: found 1; allowed: at least the 2"),
+        ({"preprocessing": "torchvision"}, "preprocessing: torchvision is not possible. Use unit, torch, caffe, tf"),
+        ({"damaged": "ignore"}, "damaged: ignore is not possible. Use error, leave_out"),
+        ({"crop": 300}, r"crop: 300 is not possible. Use 1 to resize \(256\)"),
+        ({"test_samples": 2}, "test_samples: there are 1, and config/datasets.yaml wants 2"),
     ],
 )
 def test_options_out_of_range_are_told(tmp_path: Path, options: dict, reason: str) -> None:

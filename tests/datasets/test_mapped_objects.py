@@ -124,9 +124,9 @@ def test_a_file_that_ends_early_or_is_compressed_is_one_line(path: Path, tmp_pat
     with np.load(path) as content:
         np.savez_compressed(tmp_path / "packed.npz", **content)
         np.savez(tmp_path / "wide.npz", **{**content, "x_test": content["x_test"].astype(float)})
-    with pytest.raises(FramewattError, match="is compressed or encrypted; allowed: stored as it is"):
+    with pytest.raises(FramewattError, match="is compressed or encrypted"):
         load_arrays(tmp_path / "packed.npz")
-    with pytest.raises(FramewattError, match=r"x_test is of shape .*, float64; allowed: 4 axes of float32"):
+    with pytest.raises(FramewattError, match=r"x_test is of shape .*, float64. Use 4 axes of float32"):
         load_arrays(tmp_path / "wide.npz")
 
 

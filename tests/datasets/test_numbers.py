@@ -62,7 +62,7 @@ def test_fewer_numbers_are_the_first_ones(numbers: Arrays) -> None:
     fewer = make(longest=8, test_fraction=0.2, seed=0, train_samples=20, test_samples=5)
     assert np.array_equal(fewer.y_test, numbers.y_test[:5])
     assert np.array_equal(fewer.lengths_train, numbers.lengths_train[:20])
-    with pytest.raises(FramewattError, match="test_samples of the numbers: found 74; allowed: at least the 75"):
+    with pytest.raises(FramewattError, match="test_samples of the numbers: there are 74"):
         make(longest=8, test_fraction=0.2, seed=0, test_samples=75)
 
 

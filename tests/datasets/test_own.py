@@ -70,35 +70,35 @@ def test_accuracy_is_of_scores_of_classes_and_of_nothing_else(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("arrays", "reason"),
     [
-        ({"item": ITEMS}, "found item; allowed: an array history among them"),
+        ({"item": ITEMS}, "it has item. Add an array history"),
         (
             {"item": ITEMS, "history": HISTORIES[:, :3]},
-            r"history: found shape \(5, 3, 2\), float64; allowed: \(n, 4, 2\)",
+            r"history: it has shape \(5, 3, 2\), float64. Use \(n, 4, 2\)",
         ),
         (
             {"item": ITEMS.astype(float), "history": HISTORIES},
-            r"item: found shape \(5,\), float64; allowed: \(n\), int32",
+            r"item: it has shape \(5,\), float64. Use \(n\), int32",
         ),
         ({"item": ITEMS, "history": np.array([{}] * 5)}, "Object arrays cannot be loaded"),
         (
             {"item": ITEMS[:4], "history": HISTORIES},
-            r"mine\.npz: found 4 of item, 5 of history; allowed: as many of each",
+            r"mine\.npz: it has 4 of item, 5 of history. Use as many of each",
         ),
         (
             {"item": ITEMS, "history": np.where(HISTORIES.mean() < HISTORIES, HISTORIES, np.nan)},
-            r"mine\.npz: history: found NaN or infinity in 5 of 5 samples; allowed: finite numbers",
+            r"mine\.npz: history: it has NaN or infinity in 5 of 5 samples. Use finite numbers",
         ),
         (
             {"item": ITEMS, "history": HISTORIES, "labels": np.ones(5)},
-            r"mine\.npz: labels: found shape \(5,\), float64; allowed: \(n,\), whole numbers from 0 on",
+            r"mine\.npz: labels: it has shape \(5,\), float64. Use \(n,\), whole numbers from 0 on",
         ),
         (
             {"item": ITEMS, "history": HISTORIES, "labels": np.array([0, 1, -1, 2, 0])},
-            r"mine\.npz: labels: found -1; allowed: whole numbers from 0 on",
+            r"mine\.npz: labels: it has -1. Use whole numbers from 0 on",
         ),
         (
             {"item": ITEMS, "history": HISTORIES, "labels": np.zeros(4, np.int64)},
-            r"mine\.npz: found 5 of item, 5 of history, 4 of labels; allowed: as many of each",
+            r"mine\.npz: it has 5 of item, 5 of history, 4 of labels. Use as many of each",
         ),
     ],
 )
@@ -111,7 +111,7 @@ def test_arrays_that_do_not_fit_are_one_line(tmp_path: Path, arrays: dict, reaso
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 cut short", b"text"])
 def test_a_file_that_is_no_npz_is_one_line(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "mine.npz").write_bytes(content)
-    with pytest.raises(FramewattError, match=r"found no arrays: .*; allowed: an \.npz of plain arrays"):
+    with pytest.raises(FramewattError, match=r"it has no arrays: .*. Use an \.npz of plain arrays"):
         make_arrays({**DEFINITION, "files": {"arrays": "mine.npz"}}, {"arrays": tmp_path / "mine.npz"})
 
 
@@ -153,8 +153,8 @@ def test_photographs_of_a_model_that_is_only_timed_have_no_labels(tmp_path: Path
 def test_what_is_wrong_with_photographs_is_one_line(tmp_path: Path) -> None:
     write(tmp_path, content())
     (tmp_path / "words.json").write_text("[1, 2")
-    with pytest.raises(FramewattError, match=r"words\.json: found"):
+    with pytest.raises(FramewattError, match=r"words\.json: it is not JSON"):
         found(tmp_path, "box_ap", "words.json")
     (tmp_path / PARTS["test"][1] / "002.png").unlink()
-    with pytest.raises(FramewattError, match=r"002\.png: found no such file; allowed: every image"):
+    with pytest.raises(FramewattError, match=r"002\.png: there is no such file. Get every image"):
         found(tmp_path, "box_ap")

@@ -221,11 +221,11 @@ def content(**changed: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [
-        ({"source_train": np.zeros(9, np.int32)}, r"source_train is of shape \(9,\), int32; allowed: \(n,\) int64"),
+        ({"source_train": np.zeros(9, np.int32)}, r"source_train is of shape \(9,\), int32. Use \(n,\) int64"),
         ({"target_test": None}, "There is no item named 'target_test.npy' in the archive"),
-        ({"source_train_starts": np.array([0, 4, 6])}, "9 values of rows that end at 6"),
-        ({"source_train_starts": np.array([0, 4, 6, 99])}, "9 values of rows that end at 99"),
-        ({"target_train_starts": np.array([0, 7, 3, 13])}, "starts of rows that do not rise from 0"),
+        ({"source_train_starts": np.array([0, 4, 6])}, "9 values belong to rows that end at 6"),
+        ({"source_train_starts": np.array([0, 4, 6, 99])}, "9 values belong to rows that end at 99"),
+        ({"target_train_starts": np.array([0, 7, 3, 13])}, "starts of rows do not rise from 0"),
         ({"source_train_starts": np.array([0, 4, 9])}, r"source, target_ids, labels have \[2, 3, 3\] train sentences"),
         (
             {"source_train_starts": np.array([0, 4, 5, 9])},

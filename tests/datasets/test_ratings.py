@@ -1,4 +1,4 @@
-"""Ratings as a data set: who is found among whom, and that nothing tells which one it is."""
+"""Ratings as a data set: who is it has among whom, and that nothing tells which one it is."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -87,9 +87,9 @@ def test_of_an_item_that_is_rated_twice_the_first_rating_counts() -> None:
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [
-        ({"fewest_ratings": 1}, "fewest_ratings: found 1; allowed: 2 or more"),
-        ({"fewest_ratings": 4}, "ratings: found 3 users with fewer than 4; allowed: one with as many"),
-        ({"candidates": 2}, "candidates: found 2, and a user who rated all but 1 items"),
+        ({"fewest_ratings": 1}, "fewest_ratings: 1 is too small. Use 2 or more"),
+        ({"fewest_ratings": 4}, "ratings: all 3 users have fewer than 4"),
+        ({"candidates": 2}, "candidates: 2 are too many: a user rated all but 1 items"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(changed: dict[str, int], reason: str) -> None:
@@ -129,7 +129,7 @@ def test_ranks_count_half_of_those_that_are_equal() -> None:
 
 def test_candidates_in_no_order_are_refused() -> None:
     data = few()
-    with pytest.raises(FramewattError, match="found candidates in no order"):
+    with pytest.raises(FramewattError, match="candidates are in no order"):
         candidates_of(replace(data, x_test=data.x_test[::-1].copy(), y_test=data.y_test[[0, 2, 1, 3]]))
 
 
@@ -155,19 +155,19 @@ def test_ratings_are_read_and_empty_lines_are_skipped(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "text", "reason"),
     [
-        (0, "userId,movieId,timestamp", "line 1: found no column rating in userId, movieId, timestamp; allowed: "),
-        (2, "7,,0.5,300", "line 3: found movieId ''; allowed: a whole number"),
-        (2, "7,20.5,0.5,300", r"line 3: found movieId '20\.5'; allowed: a whole number"),
-        (2, "7,20,good,300", "line 3: found rating 'good'; allowed: a number"),
-        (2, "7,20,,300", "line 3: found rating ''; allowed: a number"),
-        (2, "7,20,0.5", "line 3: found 3 values; allowed: 4, as in the first line"),
-        (2, "7,20,0.5,300,1", "line 3: found 5 values; allowed: 4, as in the first line"),
-        (2, f"7,{'1' * 5000},0.5,300", "line 3: found movieId '1111111"),
-        (2, "7,20,nan,300", "line 3: found rating 'nan'; allowed: a number"),
-        (2, "7,-20,0.5,300", "line 3: found movieId '-20'; allowed: a whole number"),
-        (2, "7,2_0,0.5,300", "line 3: found movieId '2_0'; allowed: a whole number"),
-        (0, "", "line 1: found no column userId in ; allowed: userId, movieId, timestamp, rating"),
-        (0, "user;movie;stars", "line 1: found no column userId in user;movie;stars"),
+        (0, "userId,movieId,timestamp", "line 1: it has no column rating in userId, movieId, timestamp. Use "),
+        (2, "7,,0.5,300", "line 3: it has movieId ''. Use a whole number"),
+        (2, "7,20.5,0.5,300", r"line 3: it has movieId '20\.5'. Use a whole number"),
+        (2, "7,20,good,300", "line 3: it has rating 'good'. Use a number"),
+        (2, "7,20,,300", "line 3: it has rating ''. Use a number"),
+        (2, "7,20,0.5", "line 3: it has 3 values. Use 4, as in the first line"),
+        (2, "7,20,0.5,300,1", "line 3: it has 5 values. Use 4, as in the first line"),
+        (2, f"7,{'1' * 5000},0.5,300", "line 3: it has movieId '1111111"),
+        (2, "7,20,nan,300", "line 3: it has rating 'nan'. Use a number"),
+        (2, "7,-20,0.5,300", "line 3: it has movieId '-20'. Use a whole number"),
+        (2, "7,2_0,0.5,300", "line 3: it has movieId '2_0'. Use a whole number"),
+        (0, "", "line 1: it has no column userId in . Use userId, movieId, timestamp, rating"),
+        (0, "user;movie;stars", "line 1: it has no column userId in user;movie;stars"),
     ],
 )
 def test_a_line_that_is_no_rating_is_named(tmp_path: Path, line: int, text: str, reason: str) -> None:
@@ -180,26 +180,26 @@ def test_a_line_that_is_no_rating_is_named(tmp_path: Path, line: int, text: str,
 def test_lines_that_all_have_a_value_too_many_are_no_ratings(tmp_path: Path) -> None:
     """pandas takes the first of them as an index, and reads films as users."""
     (tmp_path / "ratings.csv").write_text("\n".join([LINES[0], *(f"{line},1" for line in LINES[1:] if line)]))
-    with pytest.raises(FramewattError, match="line 2: found 5 values; allowed: 4"):
+    with pytest.raises(FramewattError, match="line 2: it has 5 values"):
         read_ratings(tmp_path / "ratings.csv")
 
 
 def test_a_file_of_a_header_alone_is_none(tmp_path: Path) -> None:
     (tmp_path / "ratings.csv").write_text(LINES[0])
-    with pytest.raises(FramewattError, match="found no rating; allowed: one or more"):
+    with pytest.raises(FramewattError, match="it has no rating"):
         read_ratings(tmp_path / "ratings.csv")
 
 
 def test_a_file_in_another_encoding_is_named(tmp_path: Path) -> None:
     path = tmp_path / "ratings.csv"
     path.write_bytes("\n".join([*LINES, "é,1,1,1"]).encode("latin-1"))
-    with pytest.raises(FramewattError, match=r"found bytes that are no UTF-8 .*; allowed: UTF-8"):
+    with pytest.raises(FramewattError, match=r"it has bytes that are no UTF-8 .*. Use UTF-8"):
         read_ratings(path)
 
 
 def test_a_folder_without_ratings_is_named(tmp_path: Path) -> None:
     options = {"fewest_ratings": 2, "negatives": 1, "candidates": 1, "seed": 0}
-    with pytest.raises(FramewattError, match=r"found 0 files ratings\.csv; allowed: one, there or one folder below"):
+    with pytest.raises(FramewattError, match=r"it has 0 files ratings\.csv. Use one, there or one folder below"):
         movielens.make(tmp_path, **options)
     (tmp_path / "ml-tiny").mkdir()
     (tmp_path / "ml-tiny" / "ratings.csv").write_text("\n".join(LINES))

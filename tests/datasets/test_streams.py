@@ -160,10 +160,10 @@ def content(**changed: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [
-        ({"tokens_train": TRAIN.astype(np.int32)}, r"tokens_train is of shape \(11,\), int32; allowed: \(n,\) int64"),
-        ({"tokens_train": TRAIN.astype(">i8")}, r"tokens_train is of shape \(11,\), >i8; allowed: \(n,\) int64"),
+        ({"tokens_train": TRAIN.astype(np.int32)}, r"tokens_train is of shape \(11,\), int32. Use \(n,\) int64"),
+        ({"tokens_train": TRAIN.astype(">i8")}, r"tokens_train is of shape \(11,\), >i8. Use \(n,\) int64"),
         ({"tokens_train": np.zeros((4, 5), np.int64, order="F")}, r"tokens_train is of shape \(4, 5\), int64"),
-        ({"tokens_test": np.int64(3)}, r"tokens_test is of shape \(\), int64; allowed: \(n,\) int64"),
+        ({"tokens_test": np.int64(3)}, r"tokens_test is of shape \(\), int64. Use \(n,\) int64"),
         ({"tokens_train": None}, "There is no item named 'tokens_train.npy' in the archive"),
         ({"tokens_test": None}, "There is no item named 'tokens_test.npy' in the archive"),
         ({"tokens_train": TRAIN[:0]}, "training tokens: there are 0. Use 4 or more"),
@@ -183,13 +183,13 @@ def test_a_file_of_no_streams_is_one_line(tmp_path: Path, changed: dict[str, Any
 
 def test_a_compressed_stream_is_refused(tmp_path: Path) -> None:
     np.savez_compressed(tmp_path / "some.npz", **content())
-    with pytest.raises(FramewattError, match="tokens_train is compressed or encrypted; allowed: stored as it is"):
+    with pytest.raises(FramewattError, match="tokens_train is compressed or encrypted"):
         load_arrays(tmp_path / "some.npz")
 
 
 def test_a_stream_of_objects_is_refused_before_it_is_unpickled(tmp_path: Path) -> None:
     np.savez(tmp_path / "some.npz", **content(tokens_train=np.array([print], object)), allow_pickle=True)
-    with pytest.raises(FramewattError, match=r"tokens_train is of shape \(1,\), object; allowed: \(n,\) int64"):
+    with pytest.raises(FramewattError, match=r"tokens_train is of shape \(1,\), object. Use \(n,\) int64"):
         load_arrays(tmp_path / "some.npz")
 
 
@@ -198,7 +198,7 @@ def test_a_stream_that_lies_where_no_framework_takes_it_is_refused(tmp_path: Pat
         for name, values in content().items():
             with packed.open(f"{name}.npy", "w") as member:
                 np.lib.format.write_array(member, np.asanyarray(values))
-    with pytest.raises(FramewattError, match="tokens_train begins at byte 174; allowed: a multiple of 8"):
+    with pytest.raises(FramewattError, match="tokens_train begins at byte 174"):
         load_arrays(tmp_path / "some.npz")
 
 
@@ -218,9 +218,9 @@ def test_a_file_that_does_not_hold_what_it_says_is_refused(tmp_path: Path) -> No
     lies = {
         "tokens_train has 80 bytes for 99 values": (b"'shape': (10,), }", b"'shape': (99,), }"),
         "tokens_train has 80 bytes for -9 values": (b"'shape': (10,), }", b"'shape': (-9,), }"),
-        "tokens_train is not where the file's end says": (b"PK\x03\x04", b"PK\x03\x05"),
+        "tokens_train is not where the file's directory has it": (b"PK\x03\x04", b"PK\x03\x05"),
         "tokens_train is of shape .10,., float64": (b"'<i8'", b"'<f8'"),
-        "tokens_train is of shape .10,., int64; allowed: .n,. int64": (
+        "tokens_train is of shape .10,., int64. Use .n,. int64": (
             b"'fortran_order': False",
             b"'fortran_order': True ",
         ),

@@ -43,7 +43,7 @@ def test_a_text_without_pairs_is_letters(words: dict[str, int]) -> None:
 
 @pytest.mark.parametrize("merges", [0, -1])
 def test_no_merges_are_refused(merges: int) -> None:
-    with pytest.raises(FramewattError, match=f"^merges: found {merges}; allowed: 1 or more"):
+    with pytest.raises(FramewattError, match=f"^merges: {merges} is not possible. Use 1 or more"):
         learnt(LOWER, merges)
 
 

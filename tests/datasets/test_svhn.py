@@ -48,12 +48,12 @@ def test_extra_images_come_after_the_training_set() -> None:
     [
         (
             {"images": np.zeros((64, 64, 3, 3), np.uint8)},
-            r"found X of shape \(64, 64, 3, 3\), uint8.*allowed: \(32, 32",
+            r"it has X of shape \(64, 64, 3, 3\), uint8.*Use \(32, 32",
         ),
-        ({"images": np.zeros((32, 32, 3, 2), np.uint8)}, "and 3 labels; allowed"),
+        ({"images": np.zeros((32, 32, 3, 2), np.uint8)}, "and 3 labels. Use"),
         ({"images": np.zeros((32, 32, 3, 3))}, "float64, and 3 labels"),
-        ({"labels": np.array([[1], [11], [9]])}, "found labels 1 to 11; allowed: 1 to 10"),
-        ({"Z": np.zeros(3)}, "found no X and y in it"),
+        ({"labels": np.array([[1], [11], [9]])}, "it has labels 1 to 11. Use 1 to 10"),
+        ({"Z": np.zeros(3)}, "it has no X and y"),
     ],
 )
 def test_another_content_is_told(tmp_path: Path, content: dict, reason: str) -> None:
@@ -65,10 +65,10 @@ def test_a_file_that_is_cut_short_is_named(tmp_path: Path) -> None:
     whole = (write(tmp_path) / "test_32x32.mat").read_bytes()
     for length in (0, 50, 200, len(whole) - 8):
         (tmp_path / "test_32x32.mat").write_bytes(whole[:length])
-        with pytest.raises(FramewattError, match=r"test_32x32.mat: found no readable .mat"):
+        with pytest.raises(FramewattError, match=r"test_32x32.mat: it is not a readable .mat"):
             make(folder=tmp_path)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(FramewattError, match=r"train_32x32.mat: no such file"):
+    with pytest.raises(FramewattError, match=r"train_32x32.mat: there is no such file"):
         make(folder=tmp_path)

@@ -46,5 +46,5 @@ def test_texts_are_ids_up_to_their_length_and_padding_from_there() -> None:
 
 
 def test_a_shape_of_neither_kind_is_told() -> None:
-    with pytest.raises(FramewattError, match=r"shape: found \[8, 8\]"):
+    with pytest.raises(FramewattError, match=r"shape: \[8, 8\]"):
         make(**{**IMAGES, "shape": [8, 8]})

@@ -103,7 +103,7 @@ def test_data_sets_of_this_project(
 
 def test_more_pairs_than_there_are_sentences_are_told() -> None:
     """Two words give 16 sentences of four."""
-    reason = "^pairs: found 16 different sentences of 2 words; allowed: as many as the 17 pairs asked for"
+    reason = "^pairs: there are 16 different sentences of 2 words, and 17 pairs are wanted"
     with pytest.raises(FramewattError, match=reason):
         few(vocabulary=2, longest=4, train_pairs=16, test_pairs=1)
 

@@ -91,5 +91,5 @@ def test_without_masks_the_task_is_detection_on_the_same_images(shapes: Arrays) 
 
 @pytest.mark.parametrize(("option", "value"), [("size", 16), ("most", 0), ("masks", 1), ("test_samples", 0)])
 def test_an_option_that_cannot_be_is_one_line(option: str, value: int) -> None:
-    with pytest.raises(FramewattError, match=f"{option}: found {value}; allowed:"):
+    with pytest.raises(FramewattError, match=f"{option}: {value} is not possible. Use "):
         make_arrays({**OPTIONS, "masks": True, option: value})

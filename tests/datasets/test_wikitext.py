@@ -97,22 +97,20 @@ def test_segments_and_perplexities_are_those_of_the_streams(tmp_path: Path) -> N
 @pytest.mark.parametrize("split", FILES)
 def test_bytes_that_are_no_utf_8_are_named_with_their_line(tmp_path: Path, split: str) -> None:
     texts = {"train": TRAIN.encode(), "test": TEST.encode()} | {split: b"a\na\n\na caf\xe9 b\n"}
-    with pytest.raises(
-        FramewattError, match=rf"{FILES[split]}: line 4: found bytes that are no UTF-8 .*; allowed: UTF"
-    ):
+    with pytest.raises(FramewattError, match=rf"{FILES[split]}: line 4: it has bytes that are no UTF-8 .*. Use UTF"):
         made(tmp_path, **texts)
 
 
 @pytest.mark.parametrize("split", FILES)
 def test_an_empty_file_is_named(tmp_path: Path, split: str) -> None:
-    with pytest.raises(FramewattError, match=f"{FILES[split]}: found an empty file; allowed: one line or more"):
+    with pytest.raises(FramewattError, match=f"{FILES[split]}: the file is empty. Use one line or more"):
         made(tmp_path, **{split: b""})
 
 
 @pytest.mark.parametrize("split", FILES)
 def test_a_text_whose_lines_have_their_ends_already_is_named(tmp_path: Path, split: str) -> None:
     """Each line would else end twice."""
-    with pytest.raises(FramewattError, match=f"{FILES[split]}: line 2: found the word <eos>; allowed: text without it"):
+    with pytest.raises(FramewattError, match=f"{FILES[split]}: line 2: it has the word <eos>. Use text without it"):
         made(tmp_path, **{split: "a <eos>b\nb a <eos>\n"})
 
 
@@ -124,7 +122,7 @@ def test_a_text_of_too_few_words_is_told(tmp_path: Path) -> None:
 
 
 def test_the_same_text_to_learn_and_to_predict_is_refused(tmp_path: Path) -> None:
-    reason = r"found the same text as in wiki\.\w+\.tokens; allowed: another one, which a model has not learnt"
+    reason = r"it has the same text as wiki\.\w+\.tokens. Use a text that a model has not learnt"
     with pytest.raises(FramewattError, match=rf"wiki\.test\.tokens: {reason}"):
         made(tmp_path, TRAIN, TRAIN)
     with pytest.raises(FramewattError, match=rf"wiki\.test\.tokens: {reason}"):
@@ -133,7 +131,7 @@ def test_the_same_text_to_learn_and_to_predict_is_refused(tmp_path: Path) -> Non
 
 def test_files_are_found_in_the_folder_or_one_below_and_never_in_two(tmp_path: Path) -> None:
     options = {**FILES, "segment": 2}
-    missing = r"found 0 folders with wiki\.train\.tokens and wiki\.test\.tokens; allowed: one, it or one folder below"
+    missing = r"it has 0 folders with wiki\.train\.tokens and wiki\.test\.tokens. Use one, it or one folder below"
     with pytest.raises(FramewattError, match=missing):
         wikitext.make(tmp_path, **options)
     (tmp_path / "wikitext-2").mkdir()
@@ -141,7 +139,7 @@ def test_files_are_found_in_the_folder_or_one_below_and_never_in_two(tmp_path: P
     assert wikitext.make(tmp_path, **options).about["original_files"] == 2
     (tmp_path / "wikitext-103").mkdir()
     made(tmp_path / "wikitext-103")
-    with pytest.raises(FramewattError, match="found 2 folders with"):
+    with pytest.raises(FramewattError, match="it has 2 folders with"):
         wikitext.make(tmp_path, **options)
     # A file of one corpus and a file of another are no pair.
     (tmp_path / "wikitext-2" / FILES["train"]).unlink()

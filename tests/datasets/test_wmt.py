@@ -108,7 +108,7 @@ def test_longest_counts_pieces_of_either_side_without_their_end(tmp_path: Path) 
     texts = {"train_en": "a\na a a\n", "train_de": "b b\nb\n"}
     assert len(made(tmp_path, longest=3, **texts).x_train) == 2
     assert texts_of(made(tmp_path, longest=2, **texts).x_train, made(tmp_path, longest=2, **texts)) == ["a"]
-    with pytest.raises(FramewattError, match="found no training pair of at most 1 pieces a side; allowed: one or more"):
+    with pytest.raises(FramewattError, match="it has no training pair of at most 1 pieces a side"):
         made(tmp_path, longest=1, **texts)
 
 
@@ -148,7 +148,7 @@ def test_files_of_unequal_length_are_told_with_both_counts(tmp_path: Path, split
     counts = [lines + 3 if side == longer else lines for side in (0, 1)]
     with pytest.raises(
         FramewattError,
-        match=rf"{NAMES[split][1]}: found {counts[1]} lines beside {counts[0]} of {NAMES[split][0]}; allowed: as many",
+        match=rf"{NAMES[split][1]}: it has {counts[1]} lines, {NAMES[split][0]} has {counts[0]}. Use as many",
     ):
         made(tmp_path, **{name.replace(".", "_"): TEXTS[name] + "x\ny\nz"})
 
@@ -157,7 +157,7 @@ def test_files_of_unequal_length_are_told_with_both_counts(tmp_path: Path, split
 def test_bytes_that_are_no_utf_8_are_named_with_their_line(tmp_path: Path, name: str) -> None:
     lines = TEXTS[name].encode().splitlines(keepends=True)
     lines[1] = b"ein caf\xe9\n"
-    with pytest.raises(FramewattError, match=rf"{name}: line 2: found bytes that are no UTF-8 .*; allowed: UTF-8"):
+    with pytest.raises(FramewattError, match=rf"{name}: line 2: it has bytes that are no UTF-8 .*. Use UTF-8"):
         made(tmp_path, **{name.replace(".", "_"): b"".join(lines)})
 
 
@@ -170,23 +170,21 @@ def test_a_text_in_another_encoding_is_refused(tmp_path: Path, encoding: str) ->
 
 @pytest.mark.parametrize("name", FILES)
 def test_an_empty_file_is_named(tmp_path: Path, name: str) -> None:
-    with pytest.raises(FramewattError, match=f"{name}: found an empty file; allowed: one line or more"):
+    with pytest.raises(FramewattError, match=f"{name}: the file is empty. Use one line or more"):
         made(tmp_path, **{name.replace(".", "_"): b""})
 
 
 @pytest.mark.parametrize("blanks", ["\n\n\n", " \n\t\n\r\n", "\u2028\n\xa0\n \n"])
 def test_a_training_file_of_blanks_is_told(tmp_path: Path, blanks: str) -> None:
     for side in ("train_en", "train_de"):
-        with pytest.raises(FramewattError, match=r"train\.en: found no training pair with a word on both sides"):
+        with pytest.raises(FramewattError, match=r"train\.en: it has no training pair with a word on both sides"):
             made(tmp_path, **{side: blanks})
 
 
 @pytest.mark.parametrize("side", NAMES["test"])
 @pytest.mark.parametrize("line", ["", "  ", "\t\r", "\u3000"])
 def test_a_test_pair_with_an_empty_side_is_named_with_its_line(tmp_path: Path, side: str, line: str) -> None:
-    with pytest.raises(
-        FramewattError, match=f"{side}: line 2: found no word; allowed: a sentence, since every test pair"
-    ):
+    with pytest.raises(FramewattError, match=f"{side}: line 2: it has no word. Use a sentence, since every test pair"):
         made(tmp_path, **{side.replace(".", "_"): f"one two three four\n{line}\n"})
 
 
@@ -250,7 +248,7 @@ def same(one: Arrays, other: Arrays) -> bool:
     "form", [lambda text: text.replace("\n", "\r\n"), lambda text: "\ufeff" + text, lambda text: text.rstrip("\n")]
 )
 def test_the_same_text_in_another_form_is_the_same(tmp_path: Path, form: Callable[[str], str]) -> None:
-    with pytest.raises(FramewattError, match=r"test\.de: found the same text as in test\.en"):
+    with pytest.raises(FramewattError, match=r"test\.de: it has the same text as test\.en"):
         made(tmp_path, test_de=form(TEXTS["test.en"]))
 
 
@@ -259,36 +257,34 @@ def test_the_same_text_in_another_form_is_the_same(tmp_path: Path, form: Callabl
     [("train.en", "train.de"), ("test.en", "test.de"), ("train.en", "test.en"), ("train.de", "test.de")],
 )
 def test_the_same_text_twice_is_refused(tmp_path: Path, twice: str, other: str) -> None:
-    with pytest.raises(FramewattError, match=rf"{other}: found the same text as in {twice}; allowed: another one"):
+    with pytest.raises(FramewattError, match=rf"{other}: it has the same text as {twice}. Use a source"):
         made(tmp_path, **{other.replace(".", "_"): TEXTS[twice]})
 
 
 def test_one_file_for_two_is_refused(tmp_path: Path) -> None:
     options: dict[str, Any] = {"merges": 5, "longest": 5}
     written(tmp_path)
-    with pytest.raises(FramewattError, match=r"train\.en: found the same text as in train\.en"):
+    with pytest.raises(FramewattError, match=r"train\.en: it has the same text as train\.en"):
         wmt.make(tmp_path, train=["train.en", "train.en"], test=NAMES["test"], **options)
-    with pytest.raises(FramewattError, match=r"train\.de: found the same text as in train\.de"):
+    with pytest.raises(FramewattError, match=r"train\.de: it has the same text as train\.de"):
         wmt.make(tmp_path, train=NAMES["train"], test=["test.en", "train.de"], **options)
 
 
 @pytest.mark.parametrize("names", [["a"], ["a", "b", "c"], "ab", []])
 @pytest.mark.parametrize("split", NAMES)
 def test_names_of_other_than_two_files_are_refused(tmp_path: Path, split: str, names: object) -> None:
-    with pytest.raises(
-        FramewattError, match=f"^{split}: found .*; allowed: the names of a source file and of a target"
-    ):
+    with pytest.raises(FramewattError, match=f"^{split}: .* is not possible. Use the names of a source"):
         wmt.make(tmp_path, **{**NAMES, split: names}, merges=5, longest=5)
 
 
 def test_no_merges_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(FramewattError, match=r"^merges: found 0; allowed: 1 or more"):
+    with pytest.raises(FramewattError, match=r"^merges: 0 is not possible. Use 1 or more"):
         made(tmp_path, merges=0)
 
 
 def test_files_are_found_in_the_folder_or_one_below_and_never_in_two(tmp_path: Path) -> None:
     options = {**NAMES, "merges": 5, "longest": 50}
-    missing = r"found 0 folders with train\.en, train\.de, test\.en, test\.de; allowed: one, it or one folder below"
+    missing = r"it has 0 folders with train\.en, train\.de, test\.en, test\.de. Use one, it or one folder below"
     with pytest.raises(FramewattError, match=missing):
         wmt.make(tmp_path, **options)
     (tmp_path / "one").mkdir()
@@ -296,7 +292,7 @@ def test_files_are_found_in_the_folder_or_one_below_and_never_in_two(tmp_path: P
     assert wmt.make(tmp_path, **options).about["original_files"] == 4
     (tmp_path / "other").mkdir()
     written(tmp_path / "other")
-    with pytest.raises(FramewattError, match="found 2 folders with"):
+    with pytest.raises(FramewattError, match="it has 2 folders with"):
         wmt.make(tmp_path, **options)
 
 

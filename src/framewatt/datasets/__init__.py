@@ -21,7 +21,7 @@ def make_arrays(
             study's own model, with `files` instead of `sources`.
         folders: for each argument of `make` that `sources` lists, the folder with that source's original files; for
             each that `files` lists, that file.
-        name: the data set's, for messages; None tells its module.
+        name: the data set's, for messages; None names its module instead.
 
     Raises:
         FramewattError: an option is missing, unknown or wrong, `make` raises it, or memory does not suffice.
@@ -34,6 +34,6 @@ def make_arrays(
     except FramewattError as error:
         raise FramewattError(f"{what}: {str(error).removeprefix('data set: ')}") from error
     except MemoryError as error:
-        raise FramewattError(f"{what}: found too little memory: {error}; allowed: fewer or smaller samples") from error
+        raise FramewattError(f"{what}: memory is too small: {error}. Use fewer or smaller samples.") from error
     assert isinstance(arrays, Arrays)
     return arrays

@@ -91,7 +91,7 @@ class AnnotatedImages(Arrays):
 def load_annotated(path: Path, content: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
     """Return the fields of AnnotatedImages from a file that holds `AnnotatedImages.content`; no image is read.
 
-    `numpy.savez` wrote it, whose values are at any address: rows are taken by numbers, which copies them.
+    `numpy.savez` wrote it, and its values are at any address: rows are taken by numbers, which copies them.
 
     Args:
         path: the file.

@@ -45,7 +45,7 @@ class Catalogue:
             if reader in readers:
                 return readers[reader]
         raise FramewattError(
-            f"data set {dataset}: found no variant for {framework}/{workload}; allowed: {', '.join(readers)}"
+            f"data set {dataset}: it has no variant for {framework}/{workload}. Use {', '.join(readers)}."
         )
 
     def body_of(self, workload: str) -> str | None:
@@ -85,7 +85,9 @@ def load_catalogue(path: Path, schema: Path) -> Catalogue:
         for variant, own in entry["variants"].items():
             arrays = f"{name}-{variant}"
             if arrays in content["datasets"]:
-                raise FramewattError(f"{path}: {name}: found the name of its variant, {arrays}, twice; allowed: once")
+                raise FramewattError(
+                    f"{path}: {name}: the name of its variant, {arrays}, is there twice. Rename the data set."
+                )
             definitions[arrays] = {**common, **{key: value for key, value in own.items() if key != "for"}}
             variants[name] |= dict.fromkeys(own["for"], arrays)
     for name, definition in definitions.items():
@@ -96,9 +98,9 @@ def load_catalogue(path: Path, schema: Path) -> Catalogue:
 def _check(path: Path, name: str, definition: Mapping[str, Any], sources: Mapping[str, Any]) -> None:
     unknown = next((source for source in definition.get("sources", {}).values() if source not in sources), None)
     if unknown:
-        raise FramewattError(f"{path}: {name}: found the source {unknown}; allowed: {', '.join(sources)}")
+        raise FramewattError(f"{path}: {name}: there is no source {unknown}. Use one of: {', '.join(sources)}.")
     if definition["module"].startswith(_SYNTHETIC) != name.startswith(_SYNTHETIC):
         raise FramewattError(
-            f"{path}: {name}: found the module {definition['module']}; allowed: random data, and nothing else, is "
-            f"called {_SYNTHETIC}…, so that tables and figures say what it is"
+            f"{path}: {name}: module {definition['module']} does not fit the name. Call random data, and "
+            f"nothing else, {_SYNTHETIC}…, so that tables and figures show what it is."
         )

@@ -75,12 +75,12 @@ def make(
         FramewattError: a file is missing or truncated, holds other images, or its pickle holds code.
     """
     if labels == "coarse" and version == 10:
-        raise FramewattError("labels: found coarse; allowed: fine, since CIFAR-10 has no superclasses")
+        raise FramewattError("labels: coarse is not possible, since CIFAR-10 has no superclasses. Use fine.")
     layout, root = _locate(folder, _LAYOUTS[version])
     batches = [_read(root / name, version, labels, layout) for name in layout.train]
     sizes = {len(batch[1]) for batch in batches}
     if len(sizes) > 1:
-        raise FramewattError(f"{root}: found batches of {sorted(sizes)} images; allowed: one size; get the files again")
+        raise FramewattError(f"{root}: it has batches of {sorted(sizes)} images, not of one size. Get the files again.")
     train, used = joined(batches), list(layout.train)
     if train_share is None:
         test = _read(root / layout.test, version, labels, layout)
@@ -108,9 +108,9 @@ def _locate(folder: Path, layouts: list[_Layout]) -> tuple[_Layout, Path]:
             if not missing:
                 return layout, root
             if len(missing) < len(names):
-                raise FramewattError(f"{root}: found no {', '.join(missing)}; allowed: all of {', '.join(names)}")
+                raise FramewattError(f"{root}: it has no {', '.join(missing)}. Use all of {', '.join(names)}.")
     known = " or ".join(layout.folder for layout in layouts)
-    raise FramewattError(f"{folder}: found no CIFAR in it; allowed: the folder that holds {known}")
+    raise FramewattError(f"{folder}: it has no files of CIFAR. Use the folder that holds {known}.")
 
 
 def _read(path: Path, version: int, labels: str, layout: _Layout) -> Labelled:
@@ -119,11 +119,11 @@ def _read(path: Path, version: int, labels: str, layout: _Layout) -> Labelled:
     pixels, classes = read(path, version, labels)
     if pixels.dtype != np.uint8 or pixels.ndim != 2 or pixels.shape[1] != _IMAGE_B:
         raise FramewattError(
-            f"{path}: found images of shape {pixels.shape[1:]}, {pixels.dtype}; "
-            f"allowed: {_IMAGE_B} bytes, which are 3 colours of 32x32 pixels"
+            f"{path}: it has images of shape {pixels.shape[1:]}, {pixels.dtype}. "
+            f"Use {_IMAGE_B} bytes, which are 3 colours of 32x32 pixels."
         )
     if len(pixels) != len(classes):
-        raise FramewattError(f"{path}: found {len(pixels)} images and {len(classes)} labels; allowed: as many")
+        raise FramewattError(f"{path}: it has {len(pixels)} images and {len(classes)} labels. Use as many of both.")
     return pixels.reshape(-1, *_IMAGE), classes.astype(np.int64)
 
 
@@ -131,16 +131,16 @@ def _read_python(path: Path, version: int, labels: str) -> tuple[NDArray[Any], N
     """A pickled batch; its keys are bytes or text, depending on who wrote it."""
     content = read_plain_pickle(path)
     if not isinstance(content, dict):
-        raise FramewattError(f"{path}: found {type(content).__name__} in it; allowed: a batch of CIFAR")
+        raise FramewattError(f"{path}: it has {type(content).__name__} in it. Use a batch of CIFAR.")
     batch = {key.decode() if isinstance(key, bytes) else key: value for key, value in content.items()}
     wanted = "labels" if version == 10 else f"{labels}_labels"
     if "data" not in batch or wanted not in batch:
-        raise FramewattError(f"{path}: found the keys {', '.join(map(str, batch))}; allowed: data and {wanted}")
+        raise FramewattError(f"{path}: it has the keys {', '.join(map(str, batch))}. Use data and {wanted}.")
     try:
         return np.asarray(batch["data"]), np.asarray(batch[wanted], dtype=np.int64)
     except (TypeError, ValueError, OverflowError) as error:
         raise FramewattError(
-            f"{path}: found no arrays of images and labels: {error}; allowed: a batch of CIFAR"
+            f"{path}: it has no arrays of images and labels: {error}. Use a batch of CIFAR."
         ) from error
 
 
@@ -151,7 +151,7 @@ def _read_binary(path: Path, version: int, labels: str) -> tuple[NDArray[Any], N
     record_b = label_bytes + _IMAGE_B
     if len(content) == 0 or len(content) % record_b:
         raise FramewattError(
-            f"{path}: found {len(content)} bytes; allowed: whole images of {record_b} bytes; get the file again"
+            f"{path}: it has {len(content)} bytes. Use whole images of {record_b} bytes; get the file again."
         )
     records = content.reshape(-1, record_b)
     return records[:, label_bytes:], records[:, 0 if labels == "coarse" else label_bytes - 1]
@@ -177,8 +177,7 @@ def read_plain_pickle(path: Path) -> Any:
             raise FramewattError(f"{path}: {error}") from error
         except Exception as error:  # a damaged pickle may fail in any way
             raise FramewattError(
-                f"{path}: found no whole pickle ({type(error).__name__}: {error}); "
-                "allowed: the original file; get it again"
+                f"{path}: it has no whole pickle ({type(error).__name__}: {error}). Get the original file again."
             ) from error
 
 
@@ -189,8 +188,7 @@ class _PlainUnpickler(pickle.Unpickler):
             return _NAMES[module, name]
         except KeyError:
             raise FramewattError(
-                f"found {module}.{name} in a pickle; "
-                "allowed: containers, text and arrays of numbers; get the file again"
+                f"it has {module}.{name} in a pickle. Use containers, text and arrays of numbers; get the file again."
             ) from None
 
 
@@ -204,7 +202,7 @@ def _number_type(name: str | bytes, align: object = False, copy: object = True) 
     """A numeric dtype; an array of objects could hold anything."""
     text = name.decode("ascii") if isinstance(name, bytes) else name
     if not _NUMBER_TYPE.fullmatch(text):
-        raise FramewattError(f"found an array of {text!r} in a pickle; allowed: numbers; get the file again")
+        raise FramewattError(f"it has an array of {text!r} in a pickle. Use numbers; get the file again.")
     return np.dtype(text, bool(align), bool(copy))
 
 

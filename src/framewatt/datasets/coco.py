@@ -31,7 +31,7 @@ class _Part:
     """The images of a split.
 
     Attributes:
-        instances: what its file says.
+        instances: what its file lists.
         chosen: the images that are used, in their order.
         paths: their files.
     """
@@ -56,7 +56,7 @@ def make(
 ) -> AnnotatedImages:
     """Photographs as squares of one size, with the boxes, and if wanted the masks, of the objects on them.
 
-    Classes are numbered from 0 in the order of the categories' ids, of which COCO leaves some out. Images without an
+    Classes are numbered from 0 in the order of the categories' ids; COCO leaves some ids out. Images without an
     annotation stay. Crowds stay, and are marked. Boxes are cut at the edges of their images. What is left of a box or a
     mask may be nothing, as of one outside its image or of one too thin for a pixel of the square: such annotations are
     left out, and counted, and so are polygons of fewer than three points.
@@ -85,7 +85,7 @@ def make(
     return _arrays(training, testing, folder, size, resize, preprocessing, masks=masks)
 
 
-def of_files(
+def read_files(
     annotations: Path, images: Path, *, size: int, resize: Shape, preprocessing: str, masks: bool
 ) -> AnnotatedImages:
     """Photographs to test with, and none to learn from, wherever their annotations are; see `make`.
@@ -138,9 +138,9 @@ def _arrays(
 def _places(folder: Path, split: str, names: Sequence[str]) -> tuple[Path, Path]:
     """Where the annotations and the images of a split are."""
     if len(names) != 2 or (problem := next(filter(None, map(problem_of_name, names)), None)):
-        found = f"{list(names)}, {problem}" if len(names) == 2 else str(list(names))
+        value = f"{list(names)}, {problem}" if len(names) == 2 else str(list(names))
         raise FramewattError(
-            f"{split}: found {found}; allowed: names of a file of annotations and of a folder of images"
+            f"{split}: {value} is not possible. Use names of a file of annotations and of a folder of images."
         )
     return folder / names[0], folder / names[1]
 
@@ -149,7 +149,7 @@ def _part(split: str, file: Path, images: Path, samples: int | None, seed: int) 
     """The images of a split that are used, and where they are."""
     instances = read_instances(file)
     if not images.is_dir():
-        raise FramewattError(f"{images}: found no such folder; allowed: the images that {file.name} lists")
+        raise FramewattError(f"{images}: there is no such folder. Put the images there that {file.name} lists.")
     indices = chosen(len(instances.images), samples, f"{split}_samples", seed)
     listed = [instances.images[index] for index in indices]
     return _Part(instances, listed, [within(images, one.file_name) for one in listed])
@@ -159,13 +159,13 @@ def _check_together(training: _Part, testing: _Part) -> None:
     train, test = training.instances, testing.instances
     if train.categories != test.categories:
         raise FramewattError(
-            f"{train.path}: found other categories than in {test.path}; allowed: the same ids and names in both"
+            f"{train.path}: it has other categories than in {test.path}. Use the same ids and names in both."
         )
     known: set[Path] = set()
     for path in (*training.paths, *testing.paths):
         if path.resolve() in known:
             raise FramewattError(
-                f"{path}: found the file of another image too, to learn from or to test with; allowed: one image each"
+                f"{path}: it is the file of two images, to learn from or to test with. Give each image its own file."
             )
         known.add(path.resolve())
 
@@ -189,7 +189,7 @@ def _filled(
 
     with ThreadPoolExecutor(usable_processors()) as pool:
         filled = list(pool.map(fill, range(len(images))))
-    objects = joined([found for found, _ in filled], size, masks=masks)
+    objects = joined([objects for objects, _ in filled], size, masks=masks)
     return images, objects, sum((counts for _, counts in filled), Counter())
 
 
@@ -215,12 +215,12 @@ def within(folder: Path, name: str) -> Path:
         there = problem is None and path.is_file()
     except (OSError, ValueError, RuntimeError) as error:
         raise FramewattError(
-            f"{folder}: found {name[:100]!r}, which names no file; allowed: files in that folder"
+            f"{folder}: it has {name[:100]!r}, which names no file. Use files in that folder."
         ) from error
     if problem is not None:
-        raise FramewattError(f"{folder}: found {name[:100]!r}, {problem}; allowed: files in that folder")
+        raise FramewattError(f"{folder}: it has {name[:100]!r}, {problem}. Use files in that folder.")
     if not there:
-        raise FramewattError(f"{path}: found no such file; allowed: every image that the annotations list; get it")
+        raise FramewattError(f"{path}: there is no such file. Get every image that the annotations list.")
     return path
 
 
@@ -229,7 +229,7 @@ def decoded(path: Path, size: tuple[int, int]) -> Any:
 
     Args:
         path: JPEG or PNG of eight bits a colour; grey and CMYK are converted.
-        size: (height, width) that is said of it, which is looked at before a pixel is decoded.
+        size: (height, width) by its annotations, which is checked before a pixel is decoded.
 
     Raises:
         FramewattError: it is of another size, is damaged, or is no such image.
@@ -242,14 +242,14 @@ def decoded(path: Path, size: tuple[int, int]) -> Any:
         with PIL.Image.open(path, formats=("JPEG", "PNG")) as image:
             if image.size != (width, height):
                 raise FramewattError(
-                    f"{path}: found {image.size[0]}x{image.size[1]} pixels; allowed: {width}x{height}, as its "
-                    "annotations say; get the image again, neither turned nor scaled"
+                    f"{path}: it has {image.size[0]}x{image.size[1]} pixels, its annotations {width}x{height}. "
+                    "Get the image again, neither turned nor scaled."
                 )
             if image.mode.startswith(_DEEP):
-                raise FramewattError(f"{path}: found pixels of mode {image.mode}; allowed: eight bits a colour")
+                raise FramewattError(f"{path}: it has pixels of mode {image.mode}. Use eight bits a colour.")
             return image.convert("RGB")
     except (OSError, SyntaxError, ValueError, PIL.Image.DecompressionBombError) as error:
-        raise FramewattError(f"{path}: found a damaged image: {error}; allowed: JPEG or PNG; get it again") from error
+        raise FramewattError(f"{path}: the image is damaged: {error}. Get it again, as JPEG or PNG.") from error
 
 
 def decoder() -> str:

@@ -25,7 +25,7 @@ _ONE = {"images": "image", "annotations": "annotation", "categories": "category"
 """What an entry of each list is called."""
 
 _shown = reprlib.repr
-_Made = TypeVar("_Made")
+_Entry = TypeVar("_Entry")
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Annotation:
         place: file, id and image, for messages.
         category: its category's id, one of those listed.
         crowd: whether it is many objects in one.
-        content: all that the file says of it.
+        content: its whole entry in the file.
     """
 
     place: str
@@ -51,24 +51,24 @@ class Annotation:
         Raises:
             FramewattError: it has no such box.
         """
-        found = self.content.get("bbox")
-        if not isinstance(found, list) or len(found) != 4 or not all(map(_number, found)) or min(found[2:]) < 0:
+        value = self.content.get("bbox")
+        if not isinstance(value, list) or len(value) != 4 or not all(map(_number, value)) or min(value[2:]) < 0:
             allowed = f"[left, top, width, height] in pixels, {LARGEST} at most, width and height from 0"
-            _refuse(self.place, f"the bbox {_shown(found)}", allowed)
-        left, top, width, height = map(float, found)
+            _refuse(self.place, f"the bbox {_shown(value)}", allowed)
+        left, top, width, height = map(float, value)
         return left, top, width, height
 
     @property
     def area(self) -> float | None:
-        """Pixels of its image that it has; None where the file does not say.
+        """Pixels of its image that it has; None where the file has none.
 
         Raises:
             FramewattError: it is no number from 0.
         """
-        found = self.content.get("area")
-        if found is not None and not (_number(found) and found >= 0):
-            _refuse(self.place, f"the area {_shown(found)}", f"pixels, 0 to {LARGEST}")
-        return None if found is None else float(found)
+        value = self.content.get("area")
+        if value is not None and not (_number(value) and value >= 0):
+            _refuse(self.place, f"the area {_shown(value)}", f"pixels, 0 to {LARGEST}")
+        return None if value is None else float(value)
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Listed:
 
 @dataclass(frozen=True)
 class Instances:
-    """What a file says.
+    """The content of a file.
 
     Attributes:
         path: the file.
@@ -106,8 +106,8 @@ class Instances:
 def read_instances(path: Path) -> Instances:
     """Read a file of annotations.
 
-    What is said of an object's box, area and mask is looked at where it is asked for: of images that are not chosen it
-    does not count.
+    An object's box, area and mask are checked only where they are used: of images that are not chosen they do not
+    matter.
 
     Args:
         path: JSON with the lists `images`, `annotations` and `categories`.
@@ -117,49 +117,49 @@ def read_instances(path: Path) -> Instances:
             annotation is of an image or a category that is not listed, or there are no annotations.
     """
     if not path.is_file():
-        raise FramewattError(f"{path}: found no such file; allowed: instances JSON as COCO publishes it")
+        raise FramewattError(f"{path}: there is no such file. Use instances JSON as COCO publishes it.")
     try:
         content = parse_json(path.read_text(encoding="utf-8"), any_number=True)
     except (OSError, ValueError) as error:
-        raise FramewattError(f"{path}: found no JSON: {error}; allowed: instances as COCO publishes them") from error
+        raise FramewattError(f"{path}: it is not JSON: {error}. Use instances as COCO publishes them.") from error
     categories = _by_id(path, content, "categories", _category)
     images = _by_id(path, content, "images", _image)
     # Ids that differ with names that do not: a class, or an image, would be counted as two.
     _refuse_twice(path, "categories", categories)
     _refuse_twice(path, "images", {number: image.file_name for number, image in images.items()})
 
-    def kept(place: str, number: int, entry: Mapping[str, Any]) -> None:
+    def add(place: str, number: int, entry: Mapping[str, Any]) -> None:
         annotation = _annotation(place, number, entry, images, categories)
         images[entry["image_id"]].annotations.append(annotation)
 
-    _by_id(path, content, "annotations", kept)
+    _by_id(path, content, "annotations", add)
     in_order = {number: categories[number] for number in sorted(categories)}
     return Instances(path, in_order, [images[number] for number in sorted(images)])
 
 
 def _by_id(
-    path: Path, content: Any, key: str, made: Callable[[str, int, Mapping[str, Any]], _Made]
-) -> dict[int, _Made]:
+    path: Path, content: Any, key: str, make: Callable[[str, int, Mapping[str, Any]], _Entry]
+) -> dict[int, _Entry]:
     """What is made of each entry of a list, by its id.
 
     Args:
         path: the file, for messages.
         content: of the file.
         key: the list's.
-        made: of an entry's place for messages, its id, and the entry.
+        make: of an entry's place for messages, its id, and the entry.
     """
     entries = content.get(key) if isinstance(content, Mapping) else None
     if not isinstance(entries, list) or not entries:
         _refuse(str(path), f"no {key}", f"a list of one or more under {key!r}, as in COCO's instances")
-    found: dict[int, _Made] = {}
+    entries_by_id: dict[int, _Entry] = {}
     for index, entry in enumerate(entries):
         number = entry.get("id") if isinstance(entry, Mapping) else None
         if not _whole(number, _LARGEST_ID):
             _refuse(f"{path}: {key}[{index}]", f"the id {_shown(number)}", f"a whole number, 0 to {_LARGEST_ID}")
-        if number in found:
+        if number in entries_by_id:
             _refuse(f"{path}: {key}[{index}]", f"the id {number} a second time", "each once")
-        found[number] = made(f"{path}: {_ONE[key]} {number}", number, entry)
-    return found
+        entries_by_id[number] = make(f"{path}: {_ONE[key]} {number}", number, entry)
+    return entries_by_id
 
 
 def _category(place: str, _number: int, entry: Mapping[str, Any]) -> str:
@@ -209,5 +209,5 @@ def _number(value: Any) -> bool:
     return type(value) in (int, float) and -LARGEST <= value <= LARGEST
 
 
-def _refuse(place: str, found: str, allowed: str) -> Never:
-    raise FramewattError(f"{place}: found {found}; allowed: {allowed}; get the file again, or correct it")
+def _refuse(place: str, problem: str, allowed: str) -> Never:
+    raise FramewattError(f"{place}: it has {problem}. Use {allowed}. Get the file again, or correct it.")

@@ -21,7 +21,7 @@ from framewatt.datasets.preprocessing import Placing
 NO_BOX, NO_MASK, POLYGON = "empty_box_left_out", "empty_mask_left_out", "polygon_of_two_points_left_out"
 CUT = "box_cut"
 COUNTED = (NO_BOX, NO_MASK, POLYGON, CUT)
-"""What is counted of annotations: those of which nothing is in the image, or no pixel in the square; polygons that
+"""What is counted of annotations: those with nothing in the image, or no pixel in the square; polygons that
 enclose nothing; boxes that end at their image's edge, since they reached beyond."""
 
 _LAST_DIGIT = 0.01
@@ -53,8 +53,8 @@ def on_image(
         FramewattError: an annotation is wrong.
     """
     counts: Counter[str] = Counter()
-    found = (_object(one, placed, kinds[one.category], counts, masks=masks) for one in listed.annotations)
-    return [one for one in found if one is not None], counts
+    objects = (_object(one, placed, kinds[one.category], counts, masks=masks) for one in listed.annotations)
+    return [one for one in objects if one is not None], counts
 
 
 def joined(images: Sequence[Sequence[Object]], size: int, *, masks: bool) -> Objects:
@@ -65,14 +65,14 @@ def joined(images: Sequence[Sequence[Object]], size: int, *, masks: bool) -> Obj
         size: pixels of their sides.
         masks: whether they have masks.
     """
-    found = [one for objects in images for one in objects]
-    runs = [one.runs for one in found] if masks else []
+    every = [one for objects in images for one in objects]
+    runs = [one.runs for one in every] if masks else []
     return Objects(
         np.cumsum([0, *map(len, images)], dtype=np.int64),
-        np.array([one.box for one in found], np.float32).reshape(-1, 4),
-        np.array([one.kind for one in found], np.int64),
-        np.array([one.crowd for one in found], np.bool_),
-        np.array([one.area for one in found], np.float32),
+        np.array([one.box for one in every], np.float32).reshape(-1, 4),
+        np.array([one.kind for one in every], np.int64),
+        np.array([one.crowd for one in every], np.bool_),
+        np.array([one.area for one in every], np.float32),
         np.concatenate(runs) if runs else np.zeros(0, np.int64),
         np.cumsum([0, *map(len, runs)] if masks else [], dtype=np.int64),
         (size, size),
@@ -142,13 +142,13 @@ def mask_of(segmentation: Any, size: tuple[int, int]) -> tuple[Mask, int]:
         three points.
 
     Raises:
-        FramewattError: it is neither, or does not fit the image. It says no place.
+        FramewattError: it is neither, or does not fit the image. The error names no place.
     """
     if isinstance(segmentation, Mapping):
         return decode_mask(_runs(segmentation, size), size), 0
     if not isinstance(segmentation, list) or not segmentation:
         found = "no polygon" if segmentation == [] else f"a segmentation of type {type(segmentation).__name__}"
-        raise FramewattError(f"found {found}; allowed: polygons, or size and counts; else set masks: false")
+        raise FramewattError(f"it has {found}. Use polygons, or size and counts; else set masks: false.")
     mask, left_out = np.zeros(size, np.uint8, order="F"), 0
     for polygon in segmentation:
         points = _points(polygon, size)
@@ -167,7 +167,7 @@ def drawn(points: NDArray[np.float64], size: tuple[int, int]) -> Mask:
 
     Args:
         points: shape (k, 2), x and y in pixels.
-        size: (height, width) of the image; what lies beyond is cut off.
+        size: (height, width) of the image; what is beyond is cut off.
 
     Returns:
         Shape (height, width), 1 inside.
@@ -197,7 +197,7 @@ def _outline(points: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np
     total = int(steps.sum()) + len(steps)
     if total > _LONGEST:
         raise FramewattError(
-            f"found a polygon with an outline of {total // _FINE} pixels; allowed: {_LONGEST // _FINE} at most"
+            f"it has a polygon with an outline of {total // _FINE} pixels. Use {_LONGEST // _FINE} at most."
         )
     flat = wide >= high
     # From left to right, or from top to bottom: rounding goes the same way whichever way an edge is written.
@@ -217,13 +217,13 @@ def _outline(points: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np
 def _points(polygon: Any, size: tuple[int, int]) -> NDArray[np.float64]:
     """The points of a polygon, shape (k, 2)."""
     if not isinstance(polygon, list) or not set(map(type, polygon)) <= {int, float} or len(polygon) % 2:
-        raise FramewattError("found a polygon that is no list of pairs of numbers; allowed: [x, y, x, y, …]")
+        raise FramewattError("it has a polygon that is no list of pairs of numbers. Use [x, y, x, y, …].")
     # An image's side beyond its edges is more than any outline needs, and farther ones would take long to draw.
     reach = float(max(size))
     wrong = next((value for value in polygon if not -reach <= value <= 2 * reach), None)
     if wrong is not None:
         allowed = f"pixels of the image of {size[1]}x{size[0]}, or as far beyond"
-        raise FramewattError(f"found {reprlib.repr(wrong)} in a polygon; allowed: {allowed}")
+        raise FramewattError(f"it has {reprlib.repr(wrong)} in a polygon. Use {allowed}.")
     return np.array(polygon, np.float64).reshape(-1, 2)
 
 
@@ -231,15 +231,15 @@ def _runs(segmentation: Mapping[Any, Any], size: tuple[int, int]) -> NDArray[np.
     """The runs of a mask that fills its image."""
     found, counts, pixels = segmentation.get("size"), segmentation.get("counts"), size[0] * size[1]
     if found != list(size) or not set(map(type, found)) <= {int}:
-        raise FramewattError(f"found runs of size {reprlib.repr(found)}; allowed: {list(size)}, its height and width")
+        raise FramewattError(f"it has runs of size {reprlib.repr(found)}. Use {list(size)}, its height and width.")
     if isinstance(counts, str):
         counts = numbers_of(counts)
     if not isinstance(counts, list) or not set(map(type, counts)) <= {int}:
-        raise FramewattError("found counts that are no list of whole numbers, nor text; allowed: lengths of runs")
+        raise FramewattError("it has counts that are no list of whole numbers, nor text. Use lengths of runs.")
     if (wrong := next((count for count in counts if not 0 <= count <= pixels), None)) is not None:
-        raise FramewattError(f"found a run of {reprlib.repr(wrong)} pixels; allowed: 0 to {pixels}")
+        raise FramewattError(f"it has a run of {reprlib.repr(wrong)} pixels. Use 0 to {pixels}.")
     if (total := sum(counts)) != pixels:
-        raise FramewattError(f"found runs of {total} pixels in all; allowed: {size[0]} x {size[1]} = {pixels}")
+        raise FramewattError(f"it has runs of {total} pixels in all. Use {size[0]} x {size[1]} = {pixels}.")
     return np.array(counts, np.int64)
 
 
@@ -252,14 +252,14 @@ def numbers_of(text: str) -> list[int]:
         text: characters from `0` to `o`.
 
     Raises:
-        FramewattError: another character, or the last number has no end. It says no place.
+        FramewattError: another character, or the last number has no end. The error names no place.
     """
     numbers: list[int] = []
     value = place = 0
     for character in text:
         group = ord(character) - _FIRST
         if not 0 <= group < 2 * _GOES_ON or place == _MOST_CHARACTERS:
-            raise FramewattError(f"found {character!r} in compressed counts; allowed: what COCO's tools write")
+            raise FramewattError(f"it has {character!r} in compressed counts. Use what COCO's tools write.")
         value |= (group & (_GOES_ON - 1)) << _BITS * place
         place += 1
         if group & _GOES_ON:
@@ -269,5 +269,5 @@ def numbers_of(text: str) -> list[int]:
         numbers.append(value + (numbers[-2] if len(numbers) > 2 else 0))
         value = place = 0
     if place:
-        raise FramewattError("found compressed counts that end within a number; allowed: whole ones")
+        raise FramewattError("it has compressed counts that end within a number. Use whole ones.")
     return numbers

@@ -1,6 +1,6 @@
 """Data sets as canonical arrays, the same numbers for every framework: a type for each kind of data.
 
-This module has what all kinds share, and the kinds whose samples have one size: `Images`, `Texts`, `UserItems` and
+This module has what all kinds share, and the kinds with samples of one size: `Images`, `Texts`, `UserItems` and
 `Samples`. The others have modules of their own: `sequences`, `segments`, `pairs` and `annotated`. `storing` has their
 files.
 """
@@ -57,7 +57,7 @@ class Arrays(ABC):
 
     def __post_init__(self) -> None:
         if problem := next(self.problems(), None):
-            raise FramewattError(f"data set: {problem}")
+            raise FramewattError(f"data set: {problem}.")
 
     @abstractmethod
     def problems(self) -> Iterator[str]:

@@ -38,14 +38,14 @@ def make(
         test_samples: number of test images to keep; None keeps all.
 
     Raises:
-        FramewattError: `image_size` is not a multiple of 8, or there are fewer images than asked for.
+        FramewattError: `image_size` is not a multiple of 8, or there are fewer images than requested.
     """
     # Imported here because only the rule that makes the data has scikit-learn.
     from sklearn.datasets import load_digits
     from sklearn.model_selection import train_test_split
 
     if image_size % 8:
-        raise FramewattError(f"image_size: found {image_size}; allowed: a multiple of 8")
+        raise FramewattError(f"image_size: {image_size} is not possible. Use a multiple of 8.")
     digits = load_digits()
     scale = image_size // 8
     grey = np.kron(digits.images / _GREY_LEVELS, np.ones((scale, scale)))

@@ -53,13 +53,13 @@ class Checksum:
         """
         if not _FORM.fullmatch(text.lower()):
             raise FramewattError(
-                f"checksum: found {text!r}; allowed: sha256:<64 hexadecimal digits>, or md5:<32 of them>"
+                f"checksum: {text!r} is not possible. Use sha256:<64 hexadecimal digits>, or md5:<32 of them>."
             )
         algorithm, _, digest = text.lower().partition(":")
         return cls(algorithm, digest)
 
-    def of(self, path: Path) -> "Checksum":
-        """Checksum of a file by the same algorithm."""
+    def compute(self, path: Path) -> "Checksum":
+        """Return the checksum of a file by the same algorithm."""
         with path.open("rb") as file:
             return Checksum(self.algorithm, hashlib.file_digest(file, self.algorithm).hexdigest())
 
@@ -79,7 +79,7 @@ def download(
 ) -> None:
     """Download a file; `target` exists only once it is complete and has the checksum.
 
-    If the connection is lost, the partial file stays beside `target` for the next retry or call. An existing file is
+    If the connection is lost, the partial file stays next to `target` for the next retry or call. An existing file is
     accepted only with the right checksum.
 
     Args:
@@ -97,9 +97,9 @@ def download(
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     if target.is_symlink() or target.exists():
-        if not target.is_symlink() and checksum.of(target) == checksum:
+        if not target.is_symlink() and checksum.compute(target) == checksum:
             return
-        print(f"{target.name}: found another file than {checksum}; it is downloaded anew", flush=True)
+        print(f"{target.name} is not the file with {checksum}; it is downloaded again", flush=True)
         target.unlink()
     partial = target.with_name(f".{target.name}.partial")
     if partial.is_symlink():
@@ -111,8 +111,8 @@ def download(
             _fetch(url, partial, checksum, size_b, attempts, pause_s)
     except _LateError:
         raise FramewattError(
-            f"{url}: found {_size_of(partial)} of {size_b} bytes after {limit_s:.0f} s; allowed: a server that is "
-            "quicker; what came is kept; run again"
+            f"{url}: only {_size_of(partial)} of {size_b} bytes came in {limit_s:.0f} s. Run again to go on from "
+            "there, or use a faster server."
         ) from None
     with partial.open("rb+") as file:
         os.fsync(file.fileno())
@@ -123,17 +123,18 @@ def _fetch(url: str, partial: Path, checksum: Checksum, size_b: int, attempts: i
     """Complete `partial`; restart from the first byte once if an earlier call left a part of another file."""
     went_on = _size_of(partial) > 0
     _come_whole(url, partial, size_b, attempts, pause_s)
-    found = checksum.of(partial)
-    if found != checksum and went_on:
-        print(f"{url}: what had come before is of another file; it starts anew", flush=True)
+    digest = checksum.compute(partial)
+    if digest != checksum and went_on:
+        print(f"{url}: the part from before is of another file; the download starts again", flush=True)
         partial.unlink()
         _come_whole(url, partial, size_b, attempts, pause_s)
-        found = checksum.of(partial)
-    if found != checksum:
+        digest = checksum.compute(partial)
+    if digest != checksum:
         came_b = _size_of(partial)
         partial.unlink()
         raise FramewattError(
-            f"{url}: found {found} ({came_b} bytes); allowed: {checksum} ({size_b} bytes); nothing is kept"
+            f"{url}: the file has {digest} ({came_b} bytes), not {checksum} ({size_b} bytes). "
+            "It is deleted; check the URL and the checksum in config/datasets.yaml."
         )
 
 
@@ -145,8 +146,8 @@ def _come_whole(url: str, partial: Path, size_b: int, attempts: int, pause_s: fl
         print(f"{url}: {reason}; {_size_of(partial)} of {size_b} bytes are here", flush=True)
         if not left:
             raise FramewattError(
-                f"{url}: found no connection that lasts ({reason}); {_size_of(partial)} of {size_b} bytes are kept; "
-                "run again"
+                f"{url}: the connection is lost ({reason}); {_size_of(partial)} of {size_b} bytes are stored. "
+                "Run again to go on."
             )
         time.sleep(pause_s)
 
@@ -188,10 +189,10 @@ def _continue(url: str, partial: Path, size_b: int) -> str | None:
     try:
         with requests.get(url, headers=headers, stream=True, timeout=_TIMEOUT_S) as answer:
             if answer.status_code >= _LOST:
-                return f"the server says {answer.status_code}"
+                return f"the server answers {answer.status_code}"
             if not answer.ok:
                 raise FramewattError(
-                    f"{url}: found status {answer.status_code}; allowed: a file; name a folder that has it"
+                    f"{url}: the server answers {answer.status_code}. Name a folder that has the file."
                 )
             goes_on = answer.headers.get("Content-Range", "").startswith(f"bytes {came_b}-")
             _write(answer, partial, came_b if goes_on else 0, size_b)

@@ -48,7 +48,7 @@ def list_images(folder: Path, class_count: int | None) -> ImageList:
     Class folders are numbered in order of their names, which for ImageNet's WordNet ids is the order that every
     framework's weights use. A label file holds, for each image in order of its name, its class from 0, alone or after
     the image's name. ILSVRC's own ground truth numbers the classes otherwise; it needs the development kit's meta.mat
-    beside it.
+    next to it.
 
     Args:
         folder: holds a folder for each class, or images and one .txt file.
@@ -58,13 +58,13 @@ def list_images(folder: Path, class_count: int | None) -> ImageList:
         FramewattError: there are no images, or class folders or labels do not fit.
     """
     if not folder.is_dir():
-        raise FramewattError(f"{folder}: no such folder; allowed: class folders, or images with a label file")
+        raise FramewattError(f"{folder}: there is no such folder. Use class folders, or images with a label file.")
     folders = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
     if folders:
         return _from_class_folders(folder, folders, class_count)
     paths = _images_in(folder)
     if not paths:
-        raise FramewattError(f"{folder}: found no images ({', '.join(_SUFFIXES)}); allowed: some, or class folders")
+        raise FramewattError(f"{folder}: it has no images ({', '.join(_SUFFIXES)}). Use some, or class folders.")
     return _from_label_file(folder, paths, class_count)
 
 
@@ -75,31 +75,29 @@ def _images_in(folder: Path) -> list[Path]:
 def _from_class_folders(folder: Path, folders: list[Path], class_count: int | None) -> ImageList:
     if class_count is not None and len(folders) != class_count:
         raise FramewattError(
-            f"{folder}: found {len(folders)} class folders; allowed: {class_count}, since a class is its folder's "
-            "place in the order of names (make empty folders for classes without images)"
+            f"{folder}: it has {len(folders)} class folders. Use {class_count}, since a class is its folder's "
+            "place in the order of names; make empty folders for classes without images."
         )
     pairs = [(path, number) for number, one in enumerate(folders) for path in _images_in(one)]
     if not pairs:
-        raise FramewattError(
-            f"{folder}: found no images in its {len(folders)} folders; allowed: {', '.join(_SUFFIXES)}"
-        )
+        raise FramewattError(f"{folder}: it has no images in its {len(folders)} folders. Use {', '.join(_SUFFIXES)}.")
     return ImageList([path for path, _ in pairs], [number for _, number in pairs], len(folders), "class folders")
 
 
 def _from_label_file(folder: Path, paths: list[Path], class_count: int | None) -> ImageList:
     files = sorted(folder.glob("*.txt"))
     if len(files) != 1:
-        raise FramewattError(f"{folder}: found {len(files)} label files (*.txt) beside the images; allowed: one")
+        raise FramewattError(f"{folder}: it has {len(files)} label files (*.txt) next to the images. Use one.")
     (file,) = files
     lines = [line.split() for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
     if len(lines) != len(paths):
-        raise FramewattError(f"{file}: found {len(lines)} labels for {len(paths)} images; allowed: one for each image")
+        raise FramewattError(f"{file}: it has {len(lines)} labels for {len(paths)} images. Use one for each image.")
     named = {words[0]: words[1] for words in lines if len(words) == 2}
     try:
         classes = [int(named[path.name]) for path in paths] if named else [int(label) for (label,) in lines]
     except (KeyError, ValueError) as error:
         raise FramewattError(
-            f"{file}: found no class for an image: {error}; allowed: `<name> <class>` or `<class>`"
+            f"{file}: it has no class for an image: {error}. Use `<name> <class>` or `<class>`."
         ) from error
     layout = f"flat, classes from {file.name}"
     if (folder / _DEVKIT).is_file():
@@ -107,12 +105,12 @@ def _from_label_file(folder: Path, paths: list[Path], class_count: int | None) -
         layout += f" by {_DEVKIT}"
     elif file.name == _GROUND_TRUTH:
         raise FramewattError(
-            f"{file}: found ILSVRC's own numbers of classes; allowed: with the development kit's {_DEVKIT} beside it"
+            f"{file}: it has ILSVRC's own numbers of classes. Put the development kit's {_DEVKIT} next to it."
         )
     count = max(classes) + 1 if class_count is None else class_count
     wrong = next((number for number in classes if not 0 <= number < count), None)
     if wrong is not None:
-        raise FramewattError(f"{file}: found class {wrong}; allowed: 0 to {count - 1}")
+        raise FramewattError(f"{file}: it has class {wrong}. Use 0 to {count - 1}.")
     return ImageList(paths, classes, count, layout)
 
 
@@ -131,11 +129,11 @@ def _translated(devkit: Path, numbers: list[int]) -> list[int]:
             if children == 0
         }
     except Exception as error:  # scipy has no error of its own for a damaged file
-        raise FramewattError(f"{devkit}: found no list of classes: {error}; allowed: ILSVRC2012's {_DEVKIT}") from error
+        raise FramewattError(f"{devkit}: it has no list of classes: {error}. Use ILSVRC2012's {_DEVKIT}.") from error
     place = {name: index for index, name in enumerate(sorted(names.values()))}
     unknown = next((number for number in numbers if number not in names), None)
     if unknown is not None:
-        raise FramewattError(f"{devkit}: found no class {unknown}; allowed: 1 to {len(names)}")
+        raise FramewattError(f"{devkit}: it has no class {unknown}. Use 1 to {len(names)}.")
     return [place[names[number]] for number in numbers]
 
 
@@ -184,8 +182,8 @@ def make(
         training = _selected(list_images(folder / train, classes), train_samples, seed, "train_samples")
     if training.class_count != testing.class_count:
         raise FramewattError(
-            f"{folder}: found {training.class_count} classes in {train} and {testing.class_count} in {test}; "
-            "allowed: as many; say how many with `classes`"
+            f"{folder}: it has {training.class_count} classes in {train} and {testing.class_count} in {test}. "
+            "Give their number with `classes`."
         )
     decode = _Decode(preprocessing, resize, crop)
     x_train, y_train, left_train = _decoded(training, decode, folder, damaged)
@@ -203,11 +201,11 @@ def make(
 
 def _check_options(preprocessing: str, damaged: str, resize: int, crop: int) -> None:
     if preprocessing not in PREPROCESSINGS:
-        raise FramewattError(f"preprocessing: found {preprocessing}; allowed: {', '.join(PREPROCESSINGS)}")
+        raise FramewattError(f"preprocessing: {preprocessing} is not possible. Use {', '.join(PREPROCESSINGS)}.")
     if damaged not in _DAMAGED:
-        raise FramewattError(f"damaged: found {damaged}; allowed: {', '.join(_DAMAGED)}")
+        raise FramewattError(f"damaged: {damaged} is not possible. Use {', '.join(_DAMAGED)}.")
     if not 0 < crop <= resize:
-        raise FramewattError(f"crop: found {crop}; allowed: 1 to resize ({resize})")
+        raise FramewattError(f"crop: {crop} is not possible. Use 1 to resize ({resize}).")
 
 
 def _selected(images: ImageList, samples: int | None, seed: int, what: str) -> ImageList:
@@ -271,8 +269,7 @@ def _decoded(
         except OSError as error:
             if damaged == "error":
                 raise FramewattError(
-                    f"{path}: found a damaged image: {error}; allowed: JPEG or PNG; "
-                    "replace it, or set damaged: leave_out"
+                    f"{path}: the image is damaged: {error}. Replace it by a JPEG or PNG, or set damaged: leave_out."
                 ) from error
             return LeftOut(path.relative_to(root).as_posix(), " ".join(str(error).split()))
         return None

@@ -64,7 +64,7 @@ def make(
         FramewattError: a folder is missing or empty, a review is not UTF-8, or the vocabulary is another one.
     """
     if wrong_encoding not in _WRONG_ENCODING:
-        raise FramewattError(f"wrong_encoding: found {wrong_encoding}; allowed: {', '.join(_WRONG_ENCODING)}")
+        raise FramewattError(f"wrong_encoding: {wrong_encoding} is not possible. Use {', '.join(_WRONG_ENCODING)}.")
     root = folder / _FOLDER if (folder / _FOLDER).is_dir() else folder
     all_train, bad_train = _read(root, "train", wrong_encoding)
     all_test, bad_test = _read(root, "test", wrong_encoding)
@@ -75,9 +75,7 @@ def make(
         tokens = read_vocabulary(vocabulary / _VOCABULARY)
         digest = sha256_of(vocabulary / _VOCABULARY)
     if expected_vocabulary_sha256 not in (None, digest):
-        raise FramewattError(
-            f"{vocabulary}/{_VOCABULARY}: found sha256 {digest}; allowed: {expected_vocabulary_sha256}"
-        )
+        raise FramewattError(f"{vocabulary}/{_VOCABULARY}: it has sha256 {digest}. Use {expected_vocabulary_sha256}.")
     train = [all_train[i] for i in chosen(len(all_train), train_samples, "train_samples of IMDB", seed)]
     test = [all_test[i] for i in chosen(len(all_test), test_samples, "test_samples of IMDB", seed)]
     tokenizer = make_tokenizer(tokens, length)
@@ -110,7 +108,7 @@ def _read(root: Path, part: str, wrong_encoding: str) -> tuple[list[_Review], li
     for label, name in enumerate(_CLASSES):
         paths = sorted((root / part / name).glob("*.txt"))
         if not paths:
-            raise FramewattError(f"{root / part / name}: found no reviews; allowed: aclImdb's folders of .txt files")
+            raise FramewattError(f"{root / part / name}: it has no reviews. Use aclImdb's folders of .txt files.")
         for path in paths:
             content = path.read_bytes()
             try:
@@ -118,8 +116,8 @@ def _read(root: Path, part: str, wrong_encoding: str) -> tuple[list[_Review], li
             except UnicodeDecodeError as error:
                 if wrong_encoding == "error":
                     raise FramewattError(
-                        f"{path}: found a review that is not UTF-8 ({error.reason} at byte {error.start}); "
-                        "allowed: UTF-8; mend it, or set wrong_encoding: leave_out or replace"
+                        f"{path}: it has a review that is not UTF-8 ({error.reason} at byte {error.start}). "
+                        "Correct it, or set wrong_encoding: leave_out or replace."
                     ) from error
                 bad.append(
                     LeftOut(path.relative_to(root).as_posix(), f"not UTF-8: {error.reason} at byte {error.start}")

@@ -1,6 +1,6 @@
 """Arrays in an uncompressed .npz that are mapped, not read: a process then holds only those pages that it looks at.
 
-A member of a .npz is a .npy file. Uncompressed, it lies in the archive byte by byte, and can be mapped from there.
+A member of a .npz is a .npy file. Uncompressed, it is in the archive byte by byte, and can be mapped from there.
 """
 
 import math
@@ -71,23 +71,23 @@ def mapped(path: Path, name: str, kind: DTypeLike = np.int64, axes: int = 1, *, 
     with path.open("rb") as file, zipfile.ZipFile(file) as packed:
         entry = packed.getinfo(f"{name}.npy")
         if entry.compress_type != zipfile.ZIP_STORED or entry.flag_bits & _ENCRYPTED:
-            raise ValueError(f"{name} is compressed or encrypted; allowed: stored as it is")
+            raise ValueError(f"{name} is compressed or encrypted. Store it as it is")
         file.seek(entry.header_offset)
         header = file.read(_HEADER.size)
         if len(header) < _HEADER.size or not header.startswith(_SIGNATURE):
-            raise ValueError(f"{name} is not where the file's end says")
+            raise ValueError(f"{name} is not where the file's directory has it")
         _, *lengths = _HEADER.unpack(header)
         start = entry.header_offset + _HEADER.size + sum(lengths)
         file.seek(start)
         version = npy.read_magic(file)
         if version not in _VERSIONS:
-            raise ValueError(f"{name} is .npy of version {version}; allowed: {list(_VERSIONS)}")
-        shape, fortran, found = _VERSIONS[version](file)
+            raise ValueError(f"{name} is .npy of version {version}. Use {list(_VERSIONS)}")
+        shape, fortran, stored = _VERSIONS[version](file)
         offset, size = file.tell(), file.seek(0, 2)
     kind = np.dtype(kind)
-    if found != kind or len(shape) != axes or fortran:
+    if stored != kind or len(shape) != axes or fortran:
         wanted = "(n,)" if axes == 1 else f"{axes} axes of"
-        raise ValueError(f"{name} is of shape {shape}, {found}; allowed: {wanted} {kind}")
+        raise ValueError(f"{name} is of shape {shape}, {stored}. Use {wanted} {kind}")
     count = math.prod(shape)
     end = offset + count * kind.itemsize
     if min(shape) < 0 or end != start + entry.file_size:
@@ -97,7 +97,7 @@ def mapped(path: Path, name: str, kind: DTypeLike = np.int64, axes: int = 1, *, 
     if not count:
         return np.zeros(shape, kind)
     if aligned and offset % kind.itemsize:
-        raise ValueError(f"{name} begins at byte {offset}; allowed: a multiple of {kind.itemsize}")
+        raise ValueError(f"{name} begins at byte {offset}. Use a multiple of {kind.itemsize}")
     return np.asarray(np.memmap(path, kind, "c", offset, shape))
 
 

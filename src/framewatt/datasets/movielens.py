@@ -38,23 +38,23 @@ def make(
         folder: with `ratings.csv`, or with a folder that has it.
         fewest_ratings: users with fewer are left out.
         negatives: films that the user did not rate, a rating.
-        candidates: films beside the last one that are ranked.
+        candidates: films that are ranked next to the last one.
         seed: of all draws.
 
     Raises:
         FramewattError: the file is not there, lacks a column, or has a line that holds no rating; see leave_one_out.
     """
-    found = sorted([*folder.glob(FILE), *folder.glob(f"*/{FILE}")])
-    if len(found) != 1:
-        raise FramewattError(f"{folder}: found {len(found)} files {FILE}; allowed: one, there or one folder below")
-    says = about("films by user, in the order of time; stars are not looked at", read=found, root=folder)
+    files = sorted([*folder.glob(FILE), *folder.glob(f"*/{FILE}")])
+    if len(files) != 1:
+        raise FramewattError(f"{folder}: it has {len(files)} files {FILE}. Use one, there or one folder below.")
+    facts = about("films by user, in the order of time; stars are not looked at", read=files, root=folder)
     return leave_one_out(
-        read_ratings(found[0]),
+        read_ratings(files[0]),
         fewest_ratings=fewest_ratings,
         negatives=negatives,
         candidates=candidates,
         seed=seed,
-        about=says,
+        about=facts,
     )
 
 
@@ -88,16 +88,16 @@ def read_ratings(path: Path) -> Ratings:
                         raise _wrong(path, lines.line_num, f"{name} {cells[place][:40]!r}", "a whole number")
                     columns[name].append(int(cells[place]))
     except UnicodeDecodeError as error:
-        raise FramewattError(f"{path}: found bytes that are no UTF-8 ({error.reason}); allowed: UTF-8") from error
+        raise FramewattError(f"{path}: it has bytes that are no UTF-8 ({error.reason}). Use UTF-8.") from error
     except csv.Error as error:
-        raise FramewattError(f"{path}: found {error}; allowed: values between commas") from error
+        raise FramewattError(f"{path}: {error}. Use values between commas.") from error
     if not columns[IDS[0]]:
-        raise FramewattError(f"{path}: found no rating; allowed: one or more")
+        raise FramewattError(f"{path}: it has no rating. Use one or more.")
     return Ratings(*(np.array(columns[name], np.int64) for name in IDS))
 
 
-def _wrong(path: Path, line: int, found: str, allowed: str) -> FramewattError:
-    return FramewattError(f"{path}: line {line}: found {found}; allowed: {allowed}")
+def _wrong(path: Path, line: int, problem: str, allowed: str) -> FramewattError:
+    return FramewattError(f"{path}: line {line}: it has {problem}. Use {allowed}.")
 
 
 def _is_id(text: str) -> bool:

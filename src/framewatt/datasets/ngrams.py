@@ -1,8 +1,8 @@
 """What n-gram models reach on a text, so that a neural model's perplexity can be judged.
 
 Source of the trigram model, interpolated modified Kneser-Ney: S. F. Chen and J. Goodman, An Empirical Study of
-Smoothing Techniques for Language Modeling, TR-10-98, Harvard University, 1998; of the one discount that stands in where
-too few n-grams are rare: H. Ney, U. Essen and R. Kneser, On structuring probabilistic dependences in stochastic
+Smoothing Techniques for Language Modeling, TR-10-98, Harvard University, 1998; of the single discount where too few
+n-grams are rare: H. Ney, U. Essen and R. Kneser, On structuring probabilistic dependences in stochastic
 language modelling, 1994.
 """
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from framewatt.datasets.segments import Tokens
 
 MOST_TOKENS = 20_000_000
-"""The longest training text of which trigrams are counted: of this one, in about 2 GB."""
+"""The longest training text that trigrams are counted in, in about 2 GB."""
 
 _HALF = 0.5
 """The discount where no n-gram was seen once."""
@@ -35,11 +35,11 @@ def perplexities(train: Tokens, test: Tokens, vocabulary: int) -> dict[str, Any]
         `unigram_perplexity`, `trigram_perplexity`; the latter None with `trigram_perplexity_reason` for a training text
         of more than MOST_TOKENS.
     """
-    told: dict[str, Any] = {"unigram_perplexity": perplexity(unigram_probabilities(train, test, vocabulary))}
+    facts: dict[str, Any] = {"unigram_perplexity": perplexity(unigram_probabilities(train, test, vocabulary))}
     if len(train) > MOST_TOKENS:
         reason = f"{len(train)} training tokens; trigrams are counted of at most {MOST_TOKENS}"
-        return {**told, "trigram_perplexity": None, "trigram_perplexity_reason": reason}
-    return {**told, "trigram_perplexity": perplexity(trigram_probabilities(train, test, vocabulary))}
+        return {**facts, "trigram_perplexity": None, "trigram_perplexity_reason": reason}
+    return {**facts, "trigram_perplexity": perplexity(trigram_probabilities(train, test, vocabulary))}
 
 
 def perplexity(probabilities: NDArray[np.float64]) -> float:
@@ -84,9 +84,9 @@ def trigram_probabilities(train: Tokens, test: Tokens, vocabulary: int) -> NDArr
     nothing = np.zeros(len(test) - 1, np.int64)
     lower = of_one.interpolated(nothing, test[1:], np.full(len(nothing), 1 / vocabulary))
     lower = of_two.interpolated(test[:-1], test[1:], lower)
-    asked = _keys(test[:-2], test[1:-1], vocabulary)
-    found = _place_of(pairs, asked)
-    return np.concatenate([lower[:1], of_three.interpolated(found, test[2:], lower[1:])])
+    pairs_before = _keys(test[:-2], test[1:-1], vocabulary)
+    places = _place_of(pairs, pairs_before)
+    return np.concatenate([lower[:1], of_three.interpolated(places, test[2:], lower[1:])])
 
 
 @dataclass(frozen=True)
@@ -161,10 +161,10 @@ def _keys(contexts: Tokens, words: Tokens, vocabulary: int) -> Tokens:
     return keys
 
 
-def _place_of(known: Tokens, asked: Tokens) -> Tokens:
+def _place_of(known: Tokens, wanted: Tokens) -> Tokens:
     """Where numbers are among sorted ones; -1 of those that are not."""
     if not len(known):
-        return np.full(len(asked), -1)
-    places = np.minimum(np.searchsorted(known, asked), len(known) - 1)
-    found: Tokens = np.where(known[places] == asked, places, -1)
-    return found
+        return np.full(len(wanted), -1)
+    places = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+    of_wanted: Tokens = np.where(known[places] == wanted, places, -1)
+    return of_wanted

@@ -34,7 +34,7 @@ def make(
         test_samples: how many test numbers to keep; None keeps all.
 
     Raises:
-        FramewattError: there are fewer numbers than asked for.
+        FramewattError: there are fewer numbers than requested.
     """
     # Imported here because only the rule that makes the data has scikit-learn.
     from sklearn.datasets import load_digits

@@ -81,8 +81,8 @@ class Objects:
         starts: where the objects of each image begin, and at its end where the last ones end, shape (n + 1,), int64.
         boxes: shape (total, 4), float32: left, top, right, bottom, in pixels of the stored image.
         classes: shape (total,), int64, from 0; there is none for the background.
-        crowd: shape (total,), bool: whether it is many objects in one, which a model is not asked for and which counts
-            neither for nor against it.
+        crowd: shape (total,), bool: whether it is many objects in one, which a model does not have to find and which
+            counts neither for nor against it.
         areas: shape (total,), float32: pixels of the object, of its mask where there is one.
         runs: of all masks, one after another, see `masks`, shape (r,), int64; empty where there are no masks.
         run_starts: where the runs of each object begin, and the last ones end, shape (total + 1,), int64; empty where
@@ -104,7 +104,7 @@ class Objects:
 
     def __post_init__(self) -> None:
         if (problem := next(self._problems(), None)) is not None:
-            raise FramewattError(f"data set: found {problem}")
+            raise FramewattError(f"data set: {problem}.")
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -119,14 +119,14 @@ class Objects:
             IndexError: there is no such image.
         """
         images = np.arange(len(self))[rows]
-        found = [self._requested(image) for image in images.tolist()]
-        most = max((len(numbers) for numbers in found), default=0)
+        requested = [self._requested(image) for image in images.tolist()]
+        most = max((len(numbers) for numbers in requested), default=0)
         # A compiler then meets few shapes.
         most = max(ROUNDED, -(-most // ROUNDED) * ROUNDED)
-        boxes = np.zeros((len(found), most, 4), np.float32)
-        classes = np.full((len(found), most), IGNORED, np.int64)
-        masks = np.zeros((len(found), most, *self.size), np.uint8) if self.masked else None
-        for row, numbers in enumerate(found):
+        boxes = np.zeros((len(requested), most, 4), np.float32)
+        classes = np.full((len(requested), most), IGNORED, np.int64)
+        masks = np.zeros((len(requested), most, *self.size), np.uint8) if self.masked else None
+        for row, numbers in enumerate(requested):
             boxes[row, : len(numbers)] = self.boxes[numbers]
             classes[row, : len(numbers)] = self.classes[numbers]
             if masks is not None:
@@ -159,11 +159,11 @@ class Objects:
             IndexError: there is no such object.
         """
         if not self.masked:
-            raise FramewattError("data set: found no masks; allowed: a data set with masks")
+            raise FramewattError("data set: it has no masks. Use a data set with masks.")
         return decode_mask(self.runs[self.run_starts[number] : self.run_starts[number + 1]], self.size)
 
     def _requested(self, image: int) -> NDArray[np.int64]:
-        """Numbers of the objects of an image that a model is asked for."""
+        """Numbers of the objects of an image that a model has to find."""
         numbers = np.arange(self.starts[image], self.starts[image + 1])
         return numbers[~self.crowd[numbers]]
 
@@ -173,21 +173,21 @@ class Objects:
             values = getattr(self, name)
             if values.dtype != kind or values.ndim != axes:
                 wanted = f"{axes} axes of {kind.__name__}"
-                yield f"{name} of objects of shape {values.shape}, {values.dtype}; allowed: {wanted}"
+                yield f"{name} of objects have shape {values.shape}, {values.dtype}. Use {wanted}"
                 return
         total = len(self.boxes)
         counts = {name: len(getattr(self, name)) for name in ("boxes", "classes", "crowd", "areas")}
         if len(set(counts.values())) > 1 or self.boxes.shape[1] != 4:
-            yield f"{counts} of objects, boxes of {self.boxes.shape[1]} numbers; allowed: as many of each, 4 numbers"
-        yield from _of_starts("objects", self.starts, total, least=0)
+            yield f"objects have {counts}, boxes of {self.boxes.shape[1]} numbers. Use as many of each, 4 numbers"
+        yield from _problems_of_starts("objects", self.starts, total, least=0)
         if self.masked or len(self.runs):
             yield from self._problems_of_masks(total)
 
     def _problems_of_masks(self, total: int) -> Iterator[str]:
         if len(self.run_starts) != total + 1:
-            yield f"masks of {max(0, len(self.run_starts) - 1)} of {total} objects; allowed: of all of them, or of none"
+            yield f"{max(0, len(self.run_starts) - 1)} of {total} objects have masks. Give masks to all, or to none"
             return
-        yield from _of_starts("runs", self.run_starts, len(self.runs), least=1)
+        yield from _problems_of_starts("runs", self.run_starts, len(self.runs), least=1)
         if not total:
             return
         pixels = np.add.reduceat(self.runs, self.run_starts[:-1])
@@ -195,11 +195,11 @@ class Objects:
         wrong = (pixels != height * width) | (np.minimum.reduceat(self.runs, self.run_starts[:-1]) < 0)
         if wrong.any():
             which = int(wrong.argmax())
-            yield f"a mask of {pixels[which]} pixels, object {which}; allowed: {height} x {width}, in runs of 0 or more"
+            yield f"the mask of object {which} has {pixels[which]} pixels. Use {height} x {width}, in runs of 0 or more"
 
 
-def _of_starts(what: str, starts: NDArray[np.int64], total: int, least: int) -> Iterator[str]:
+def _problems_of_starts(what: str, starts: NDArray[np.int64], total: int, least: int) -> Iterator[str]:
     """Where numbers are no starts of parts of `total` things, each of `least` or more."""
     ends = len(starts) > 0 and starts[0] == 0 and starts[-1] == total
     if not ends or (np.diff(starts) < least).any():
-        yield f"starts of {what} that do not rise from 0 to {total}; allowed: the next {least} or more on"
+        yield f"starts of {what} do not rise from 0 to {total}. Use each {least} or more above the one before"

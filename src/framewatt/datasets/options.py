@@ -1,6 +1,6 @@
 """Options of a data set, as config/datasets.yaml gives them, against the annotations of its module's `make`.
 
-A module says in the signature of `make` what each option may be: a type, and where that is not enough limits, such as
+The signature of a module's `make` has what each option may be: a type, and where that is not enough limits, such as
 `Positive`, or `Literal` words. What depends on more than one option, or on the data, `make` checks itself.
 """
 
@@ -53,7 +53,7 @@ class Limits:
 
     @property
     def words(self) -> str:
-        """As a message says them."""
+        """The limits in words."""
         return f"{self.least} to {self.most}" if self.ends else f"above {self.least} and below {self.most}"
 
 
@@ -80,7 +80,7 @@ def maker(what: str, module: str) -> Callable[..., Any]:
     if make is None:
         sources = {name: Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8") for name in names}
         known = ", ".join(name for name, source in sources.items() if "\ndef make(" in source)
-        raise FramewattError(f"{what}: module: found {module!r}; allowed: {known}")
+        raise FramewattError(f"{what}: module: there is no {module!r}. Use one of: {known}.")
     return make
 
 
@@ -113,17 +113,17 @@ def _problems(make: Callable[..., Any], options: Mapping[str, Any], given: Colle
         if name not in parameters:
             near = difflib.get_close_matches(str(name), parameters, n=1)
             hint = f" (did you mean {near[0]}?)" if near else ""
-            yield f"{name}: found an unknown option; allowed: {', '.join(parameters)}{hint}"
+            yield f"{name}: there is no such option. Use one of: {', '.join(parameters)}{hint}"
     for name, parameter in parameters.items():
         kind = hints.get(name, Any)
         is_file = Path in (kind, *get_args(kind))
         allowed = "the name of a source, under `sources`" if is_file else _words(kind)
         if name in options and (is_file or not _fits(options[name], kind)):
-            yield f"{name}: found {_shown(options[name])}; allowed: {allowed}"
+            yield f"{name}: {_shown(options[name])} is not possible. Use {allowed}"
         elif name in given and not is_file:
-            yield f"{name}: found a source; allowed: {allowed}, and no source"
+            yield f"{name}: a source is not possible. Use {allowed}"
         elif name not in options and name not in given and parameter.default is parameter.empty:
-            yield f"{name}: found nothing; allowed: {allowed}"
+            yield f"{name}: it is missing. Use {allowed}"
 
 
 def _fits(value: Any, kind: Any) -> bool:

@@ -59,7 +59,7 @@ def make(
     if images is not None and annotations is not None:
         size, masks = inputs[0]["shape"][1], metric == "mask_ap"
         how: Any = {"resize": resize, "preprocessing": preprocessing}
-        data = coco.of_files(annotations, images, size=size, masks=masks, **how)
+        data = coco.read_files(annotations, images, size=size, masks=masks, **how)
         if metric != "none":
             return data
         values, labels, unlabelled, facts = {inputs[0]["name"]: data.x_test}, None, None, data.about
@@ -100,38 +100,40 @@ def _read(path: Path, inputs: list[dict[str, Any]]) -> tuple[_Inputs, NDArray[np
     """The arrays of a user's file, and the labels if it has any."""
     try:
         with np.load(path, allow_pickle=False) as content:
-            found = {name: content[name] for name in content.files}
+            content_by_name = {name: content[name] for name in content.files}
     except (OSError, ValueError, EOFError, TypeError, AttributeError, zipfile.BadZipFile) as error:
-        raise FramewattError(f"{path}: found no arrays: {error}; allowed: an .npz of plain arrays") from error
+        raise FramewattError(f"{path}: it has no arrays: {error}. Use an .npz of plain arrays.") from error
     for entry in inputs:
         name, shape = entry["name"], tuple(entry["shape"])
-        if name not in found:
-            raise FramewattError(f"{path}: found {', '.join(found) or 'nothing'}; allowed: an array {name} among them")
-        array = found[name]
+        if name not in content_by_name:
+            raise FramewattError(f"{path}: it has {', '.join(content_by_name) or 'nothing'}. Add an array {name}.")
+        array = content_by_name[name]
         if array.shape[1:] != shape or array.dtype != entry["type"]:
             wanted = ", ".join(map(str, ("n", *shape)))
             raise FramewattError(
-                f"{path}: {name}: found shape {array.shape}, {array.dtype}; allowed: ({wanted}), {entry['type']}"
+                f"{path}: {name}: it has shape {array.shape}, {array.dtype}. Use ({wanted}), {entry['type']}."
             )
         bad = int(np.sum(~np.isfinite(array.reshape(len(array), -1)).all(axis=1))) if array.dtype.kind == "f" else 0
         if bad:
             raise FramewattError(
-                f"{path}: {name}: found NaN or infinity in {bad} of {len(array)} samples; allowed: finite numbers"
+                f"{path}: {name}: it has NaN or infinity in {bad} of {len(array)} samples. Use finite numbers."
             )
-    labels = found.get(LABELS)
+    labels = content_by_name.get(LABELS)
     named = [entry["name"] for entry in inputs] + ([LABELS] if labels is not None else [])
-    if len({len(found[name]) for name in named}) > 1:
-        counts = ", ".join(f"{len(found[name])} of {name}" for name in named)
-        raise FramewattError(f"{path}: found {counts}; allowed: as many of each")
-    return {entry["name"]: found[entry["name"]] for entry in inputs}, None if labels is None else _classes(path, labels)
+    if len({len(content_by_name[name]) for name in named}) > 1:
+        counts = ", ".join(f"{len(content_by_name[name])} of {name}" for name in named)
+        raise FramewattError(f"{path}: it has {counts}. Use as many of each.")
+    return {entry["name"]: content_by_name[entry["name"]] for entry in inputs}, None if labels is None else _classes(
+        path, labels
+    )
 
 
 def _classes(path: Path, labels: NDArray[Any]) -> NDArray[np.int64]:
     """The labels as classes from 0 on; how many there are, only the model knows."""
     if labels.ndim != 1 or labels.dtype.kind not in "iu":
         raise FramewattError(
-            f"{path}: {LABELS}: found shape {labels.shape}, {labels.dtype}; allowed: (n,), whole numbers from 0 on"
+            f"{path}: {LABELS}: it has shape {labels.shape}, {labels.dtype}. Use (n,), whole numbers from 0 on."
         )
     if len(labels) and labels.min() < 0:
-        raise FramewattError(f"{path}: {LABELS}: found {labels.min()}; allowed: whole numbers from 0 on")
+        raise FramewattError(f"{path}: {LABELS}: it has {labels.min()}. Use whole numbers from 0 on.")
     return labels.astype(np.int64)

@@ -328,7 +328,7 @@ def bleu(translations: Sequence[str], references: Sequence[str]) -> tuple[float,
     # Not in every environment that loads data sets.
     from sacrebleu.metrics.bleu import BLEU
 
-    # Forced: it would else warn of text whose punctuation is separate, which it counts alike.
+    # Forced: it would else warn of text with separate punctuation, which it counts alike.
     metric = BLEU(force=True)
     score = metric.corpus_score(list(translations), [list(references)]).score
     # Rounding may bring it above.

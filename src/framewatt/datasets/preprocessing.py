@@ -123,8 +123,8 @@ class Placing:
         scaled = edges * np.tile([inner_columns / columns, inner_rows / rows], 2)
         # Rounding may not take it beyond the edge.
         ends = np.tile(np.array([inner_columns, inner_rows], np.float32), 2)
-        found: NDArray[np.float32] = np.minimum(scaled.astype(np.float32), ends)
-        return found
+        placed: NDArray[np.float32] = np.minimum(scaled.astype(np.float32), ends)
+        return placed
 
     @property
     def scale(self) -> float:
@@ -137,14 +137,14 @@ class Placing:
         Args:
             mask: shape `size`, 1 on the object.
         """
-        made = np.zeros((self.side, self.side), np.uint8)
+        placed = np.zeros((self.side, self.side), np.uint8)
         # Twice the middle of a pixel is whole, so that nothing is rounded.
         rows, columns = (
             (2 * np.arange(inner) + 1) * whole // (2 * inner)
             for inner, whole in zip(self.inner, self.size, strict=True)
         )
-        made[: self.inner[0], : self.inner[1]] = mask[rows[:, None], columns]
-        return made
+        placed[: self.inner[0], : self.inner[1]] = mask[rows[:, None], columns]
+        return placed
 
 
 def placing(size: tuple[int, int], side: int, shape: Shape) -> Placing:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from framewatt.base.errors import FramewattError
 
 IGNORED = -1
-"""Label of what lies beyond a sequence's end, where padding is."""
+"""Label of the padding after a sequence's end."""
 
 ROUNDED = 8
 """Rows of a Ragged are padded to a multiple of this: a compiler then meets few shapes."""
@@ -17,10 +17,10 @@ ROUNDED = 8
 
 @dataclass(frozen=True, eq=False)
 class Ragged:
-    """Rows of different lengths, one after another; some of them at a time are padded, where engines ask for them.
+    """Rows of different lengths, one after another; some of them at a time are padded, where engines take them.
 
     Like an array where engines need it: `len()`, `.dtype`, `.ndim`, `.shape`, `.nbytes`, and rows by a slice or by
-    numbers. Values are not looked at before they are asked for, so that they may be mapped from a file.
+    numbers. Values are not read before they are used, so that they may be mapped from a file.
 
     Attributes:
         values: shape (total,), int64.
@@ -40,18 +40,18 @@ class Ragged:
 
     def __post_init__(self) -> None:
         for name in ("values", "starts"):
-            found = getattr(self, name)
-            if found.dtype != np.int64 or found.ndim != 1:
+            values = getattr(self, name)
+            if values.dtype != np.int64 or values.ndim != 1:
                 raise FramewattError(
-                    f"data set: found {name} of rows of shape {found.shape}, {found.dtype}; allowed: (n,) int64"
+                    f"data set: {name} of rows have shape {values.shape}, {values.dtype}. Use (n,) int64."
                 )
         if not len(self.starts) or self.starts[0] != 0 or (self.starts[1:] - self.starts[:-1] < self.cut).any():
             raise FramewattError(
-                f"data set: found starts of rows that do not rise from 0; allowed: 0, the next {self.cut} or more on"
+                f"data set: starts of rows do not rise from 0. Use 0, and each {self.cut} or more above the one before."
             )
         if not self.starts[-1] - self.cut <= len(self.values) <= self.starts[-1]:
             raise FramewattError(
-                f"data set: found {len(self.values)} values of rows that end at {self.starts[-1]}; allowed: as many"
+                f"data set: {len(self.values)} values belong to rows that end at {self.starts[-1]}. Use as many."
             )
 
     def __len__(self) -> int:
@@ -73,15 +73,15 @@ class Ragged:
         lengths = self.starts[1:][rows] - first - self.cut
         width = -(-int(lengths.max(initial=0)) // ROUNDED) * ROUNDED
         inside = np.arange(width) < lengths[:, None]
-        made = np.full((len(first), width), self.fill, np.int64)
-        made[inside] = self.values[(first[:, None] + np.arange(width))[inside]]
-        return made
+        rows_padded = np.full((len(first), width), self.fill, np.int64)
+        rows_padded[inside] = self.values[(first[:, None] + np.arange(width))[inside]]
+        return rows_padded
 
     @property
     def lengths(self) -> NDArray[np.int64]:
         """How many values each row has, shape (n,)."""
-        found: NDArray[np.int64] = self.starts[1:] - self.starts[:-1] - self.cut
-        return found
+        lengths: NDArray[np.int64] = self.starts[1:] - self.starts[:-1] - self.cut
+        return lengths
 
     @property
     def dtype(self) -> np.dtype[np.int64]:
@@ -141,6 +141,6 @@ def padded(values: NDArray[Any], lengths: NDArray[np.int64], longest: int, fill:
     Returns:
         Shape (n, longest, ...), of the type of `values`.
     """
-    made = np.full((len(lengths), longest, *values.shape[1:]), fill, values.dtype)
-    made[np.arange(longest) < lengths[:, None]] = values
-    return made
+    full = np.full((len(lengths), longest, *values.shape[1:]), fill, values.dtype)
+    full[np.arange(longest) < lengths[:, None]] = values
+    return full

@@ -30,7 +30,7 @@ def candidates_of(data: UserItems) -> tuple[int, int]:
         owners = data.x_test[:, 0].reshape(users, each)
         if (chosen == 1).all() and (owners == owners[:, :1]).all():
             return users, each
-    raise FramewattError("data set: found candidates in no order; allowed: user by user, as many of each, one chosen")
+    raise FramewattError("data set: candidates are in no order. Use them user by user, as many of each, one chosen.")
 
 
 def ranks_of(scores: NDArray[Any], data: UserItems) -> NDArray[np.float64]:
@@ -104,38 +104,38 @@ def leave_one_out(
         ratings: at least one user's.
         fewest_ratings: users with fewer are left out, and counted in the record; at least 2.
         negatives: pairs (user, item not rated) a rating.
-        candidates: items beside the chosen one that are ranked, without repeats.
+        candidates: items that are ranked next to the chosen one, without repeats.
         seed: of all draws.
-        about: what the data record says beyond this.
+        about: what the data record states beyond this.
 
     Returns:
         Pairs (user, item) numbered from 0, shape (n, 2), int64; labels 1 of ratings and 0 of negatives.
 
     Raises:
-        FramewattError: too few ratings are asked for, no user has enough, or a user has rated too many items.
+        FramewattError: too few ratings are wanted, no user has enough, or a user has rated too many items.
     """
     if fewest_ratings < 2:
-        raise FramewattError(f"fewest_ratings: found {fewest_ratings}; allowed: 2 or more, one of them to be found")
-    rows, counted = _kept(ratings, fewest_ratings)
+        raise FramewattError(f"fewest_ratings: {fewest_ratings} is too small. Use 2 or more: one is for the test.")
+    rows, counted = _with_enough_ratings(ratings, fewest_ratings)
     users, user = np.unique(ratings.users[rows], return_inverse=True)
     items, item = np.unique(ratings.items[rows], return_inverse=True)
     sizes = (len(users), len(items))
     rated = np.bincount(user, minlength=sizes[0])
     if sizes[1] - rated.max() < candidates:
         raise FramewattError(
-            f"candidates: found {candidates}, and a user who rated all but {sizes[1] - rated.max()} items; "
-            "allowed: at most these"
+            f"candidates: {candidates} are too many: a user rated all but {sizes[1] - rated.max()} items. "
+            "Use at most as many."
         )
     last = np.append(user[1:] != user[:-1], True)
     draw = np.random.default_rng(seed)
     learnt = np.column_stack([user[~last], item[~last]])
-    found = np.column_stack([user[last], item[last]])
+    chosen = np.column_stack([user[last], item[last]])
     known = _keys(learnt, sizes[1])
     owners = np.repeat(learnt[:, 0], negatives)
     others = _not_in(known, owners, sizes[1], draw)
-    ranked = _distinct(np.union1d(known, _keys(found, sizes[1])), sizes, candidates, draw)
+    ranked = _distinct(np.union1d(known, _keys(chosen, sizes[1])), sizes, candidates, draw)
     each = candidates + 1
-    tested = np.column_stack([found[:, 1], ranked]).reshape(-1)
+    tested = np.column_stack([chosen[:, 1], ranked]).reshape(-1)
     arrays = UserItems(
         np.concatenate([learnt, np.column_stack([owners, others])]),
         np.repeat([1, 0], [len(learnt), len(owners)]),
@@ -149,7 +149,7 @@ def leave_one_out(
     return replace(arrays, about={**about, **details})
 
 
-def _kept(ratings: Ratings, fewest: int) -> tuple[Ids, dict[str, int]]:
+def _with_enough_ratings(ratings: Ratings, fewest: int) -> tuple[Ids, dict[str, int]]:
     """Rows of users with enough ratings, by user and time, without repeats; and how many were left out."""
     order = np.lexsort((np.arange(len(ratings.users)), ratings.times, ratings.users))
     pairs = np.column_stack([ratings.users[order], ratings.items[order]])
@@ -158,7 +158,7 @@ def _kept(ratings: Ratings, fewest: int) -> tuple[Ids, dict[str, int]]:
     users, place, count = np.unique(ratings.users[once], return_inverse=True, return_counts=True)
     enough = count >= fewest
     if not enough.any():
-        raise FramewattError(f"ratings: found {len(users)} users with fewer than {fewest}; allowed: one with as many")
+        raise FramewattError(f"ratings: all {len(users)} users have fewer than {fewest}. Use one or more with as many.")
     counted = {"repeated_ratings": len(order) - len(once), "users_left_out": int((~enough).sum())}
     return once[enough[place]], counted
 
@@ -169,11 +169,11 @@ def _keys(pairs: Ids, items: int) -> Ids:
     return keys
 
 
-def _are_in(keys: Ids, asked: Ids) -> NDArray[np.bool_]:
+def _are_in(keys: Ids, wanted: Ids) -> NDArray[np.bool_]:
     """Which numbers are among sorted ones."""
-    places = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
-    found: NDArray[np.bool_] = keys[places] == asked
-    return found
+    places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    present: NDArray[np.bool_] = keys[places] == wanted
+    return present
 
 
 def _not_in(known: Ids, users: Ids, items: int, draw: np.random.Generator) -> Ids:

@@ -50,7 +50,7 @@ class Segments(MoreInputs):
 
     @cached_property
     def lengths_train(self) -> Tokens:
-        """Tokens of each training segment, all of which are whole, shape (n,)."""
+        """Tokens of each training segment, which are all whole, shape (n,)."""
         return np.full(len(self.x_train), self.segment)
 
     def lengths(self, test: bool) -> Tokens:

@@ -28,9 +28,7 @@ def chosen(count: int, samples: int | None, what: str, seed: int | None = None) 
         FramewattError: there are fewer than wanted.
     """
     if samples is not None and samples > count:
-        raise FramewattError(
-            f"{what}: found {count}; allowed: at least the {samples} that config/datasets.yaml asks for"
-        )
+        raise FramewattError(f"{what}: there are {count}, and config/datasets.yaml wants {samples}. Use fewer.")
     order = np.arange(count) if seed is None else np.random.default_rng(seed).permutation(count)
     return order[:samples]
 
@@ -60,6 +58,6 @@ def first_share_trains(data: Labelled, train_share: float) -> tuple[Labelled, La
     border = round(train_share * count)
     if not 0 < border < count:
         raise FramewattError(
-            f"train_share: found {train_share} of {count} samples; allowed: some to train, some to test"
+            f"train_share: {train_share} of {count} samples is not possible. Use some to train, some to test."
         )
     return (data[0][:border], data[1][:border]), (data[0][border:], data[1][border:])

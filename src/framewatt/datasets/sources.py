@@ -43,7 +43,7 @@ def folder_of(source: str, config: Mapping[str, Any]) -> str:
     folder = str(config[config_key(source)])
     if folder and not Path(folder).is_dir():
         raise FramewattError(
-            f"{config_key(source)}: found no folder {folder}; allowed: the folder of the original files"
+            f"{config_key(source)}: there is no folder {folder}. Use the folder of the original files."
         )
     return str(usable(Path(folder))) if folder else f"{_DOWNLOADED}/{source}"
 
@@ -54,31 +54,32 @@ def fetch_source(name: str, source: Mapping[str, Any], folder: Path) -> None:
     Args:
         name: the source's, in config/datasets.yaml.
         source: its entry there.
-        folder: where the files end up, all or none. Until all are complete, downloads are kept beside it, also between
-            calls.
+        folder: where the files end up, all or none. Until all are complete, downloads are stored next to it, also
+            between calls.
 
     Raises:
         FramewattError: there is nothing to download, or a file cannot be downloaded.
     """
     if not source["files"]:
         raise FramewattError(
-            f"{name}: found no data; allowed: --config {config_key(name)}=<folder>; get them from {source['page']}"
+            f"{name}: it cannot be downloaded. Get the files from {source['page']} and use "
+            f"--config {config_key(name)}=<folder>."
         )
     waiting = folder.with_name(f".{folder.name}.downloads")
     names = [name_of(file) for file in source["files"]]
     if twice := [one for one in names if names.count(one) > 1]:
-        raise FramewattError(f"{name}: found two files called {twice[0]}; allowed: URLs that end in different names")
+        raise FramewattError(f"{name}: two files are called {twice[0]}. Use URLs that end in different names.")
     for file in source["files"]:
         download(file["url"], waiting / name_of(file), Checksum.parse(file["checksum"]), file["size_b"])
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as scratch:
-        made = Path(scratch) / "made"
-        made.mkdir()
+        unpacked = Path(scratch) / "unpacked"
+        unpacked.mkdir()
         for file in source["files"]:
-            _put(waiting / name_of(file), made)
-        write_json(made / RECORD, {"source": name, **source})
+            _put(waiting / name_of(file), unpacked)
+        write_json(unpacked / RECORD, {"source": name, **source})
         if folder.exists():
             shutil.rmtree(folder)
-        made.rename(folder)
+        unpacked.rename(folder)
     shutil.rmtree(waiting)
 
 
@@ -106,7 +107,7 @@ def name_of(file: Mapping[str, Any]) -> str:
     if "." not in name:
         name = next((part for part in reversed(parts) if is_archive(part)), name)
     if not name or name.startswith(".") or "/" in name or unseen(name) or problem_of_name(name):
-        raise FramewattError(f"{file['url']}: found {name!r} as the file's name; allowed: a URL that ends in one")
+        raise FramewattError(f"{file['url']}: {name!r} cannot be a file's name. Use a URL that ends in one.")
     return name
 
 
@@ -166,11 +167,11 @@ def unpack_archive(archive: Path, target: Path, largest_b: int = LARGEST_B) -> N
             problem = "too many bytes" if largest_b < 0 else _unpack_entry(entry, target)
             if problem:
                 raise FramewattError(
-                    f"{archive}: {entry.name!r}: found {problem}; allowed: plain files in folders; get it again"
+                    f"{archive}: {entry.name!r}: it has {problem}. Use plain files in folders; get it again."
                 )
     except (tarfile.TarError, zipfile.BadZipFile, RuntimeError, EOFError, zlib.error, OSError) as error:
         shutil.rmtree(target, ignore_errors=True)
-        raise FramewattError(f"{archive}: found no readable archive: {error}; get it again") from error
+        raise FramewattError(f"{archive}: it is not a readable archive: {error}. Get it again.") from error
     except BaseException:
         shutil.rmtree(target, ignore_errors=True)
         raise
@@ -204,4 +205,4 @@ def _unpack_entry(entry: _Entry, target: Path) -> str | None:
         return "something other than a plain file"
     if path.exists():
         return "the name twice"
-    return None if write_entry(entry.content, path, entry.size_b) else "more bytes than it says"
+    return None if write_entry(entry.content, path, entry.size_b) else "more bytes than it states"

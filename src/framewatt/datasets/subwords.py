@@ -47,12 +47,12 @@ class Merges:
         """
         if self._bpe is None:
             return [*(letter + GOES_ON for letter in word[:-1]), word[-1]]
-        found: list[str] = self._bpe.segment_tokens([word])
-        return found
+        pieces: list[str] = self._bpe.segment_tokens([word])
+        return pieces
 
 
 def learnt(words: Mapping[str, int], merges: int) -> Merges:
-    """The most frequent pair of pieces, which becomes one, and so on; fewer than asked for where none is left.
+    """The most frequent pair of pieces, which becomes one, and so on; fewer than wanted where none is left.
 
     Pairs that a text has once only are not merged.
 
@@ -64,7 +64,7 @@ def learnt(words: Mapping[str, int], merges: int) -> Merges:
         FramewattError: `merges` is no number of them.
     """
     if merges < 1:
-        raise FramewattError(f"merges: found {merges}; allowed: 1 or more")
+        raise FramewattError(f"merges: {merges} is not possible. Use 1 or more.")
     if all(len(word) < 2 for word in words):
         return Merges(())
     from subword_nmt.learn_bpe import learn_bpe
@@ -105,11 +105,11 @@ def read_vocabulary(path: Path) -> list[str]:
     try:
         tokens = path.read_text(encoding="utf-8").rstrip("\n").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise FramewattError(f"{path}: found no vocabulary: {error}; allowed: a token a line, UTF-8") from error
+        raise FramewattError(f"{path}: it is not a vocabulary: {error}. Use one token per line, in UTF-8.") from error
     missing = [token for token in (PADDING, UNKNOWN, BEGIN, END) if token not in tokens]
     if missing or len(set(tokens)) != len(tokens):
         what = f"no {', '.join(missing)}" if missing else "a token twice"
-        raise FramewattError(f"{path}: found {what} in {len(tokens)} lines; allowed: BERT's vocab.txt")
+        raise FramewattError(f"{path}: it has {what} in {len(tokens)} lines. Use BERT's vocab.txt.")
     return tokens
 
 
@@ -144,7 +144,7 @@ def vocabulary_sha256(tokens: Sequence[str]) -> str:
 
 
 def make_tokenizer(tokens: Sequence[str], length: int) -> Any:
-    """A tokenizer whose texts begin with [CLS], end with [SEP], and are cut or padded to one length.
+    """Return a tokenizer; its texts start with [CLS], end with [SEP], and are cut or padded to one length.
 
     Args:
         tokens: the vocabulary, in order of ids.

@@ -66,21 +66,21 @@ def _read(path: Path) -> Labelled:
     from scipy.io import loadmat
 
     if not path.is_file():
-        raise FramewattError(f"{path}: no such file; allowed: SVHN's cropped digits (format 2)")
+        raise FramewattError(f"{path}: there is no such file. Use SVHN's cropped digits (format 2).")
     try:
         content = loadmat(path, variable_names=["X", "y"])
     except Exception as error:  # scipy has no error of its own for a damaged file
         raise FramewattError(
-            f"{path}: found no readable .mat file of version 5: {error}; get the file again"
+            f"{path}: it is not a readable .mat file of version 5: {error}. Get the file again."
         ) from error
     if "X" not in content or "y" not in content:
-        raise FramewattError(f"{path}: found no X and y in it; allowed: SVHN's cropped digits (format 2)")
+        raise FramewattError(f"{path}: it has no X and y. Use SVHN's cropped digits (format 2).")
     images, labels = content["X"], content["y"].ravel()
     if images.dtype != np.uint8 or images.ndim != 4 or images.shape[:3] != _IMAGE or images.shape[3] != len(labels):
         raise FramewattError(
-            f"{path}: found X of shape {images.shape}, {images.dtype}, and {len(labels)} labels; "
-            "allowed: (32, 32, 3, n), uint8, and n labels"
+            f"{path}: it has X of shape {images.shape}, {images.dtype}, and {len(labels)} labels. "
+            "Use (32, 32, 3, n), uint8, and n labels."
         )
     if not np.isin(labels, np.arange(1, _ZERO + 1)).all():
-        raise FramewattError(f"{path}: found labels {labels.min()} to {labels.max()}; allowed: 1 to {_ZERO}")
+        raise FramewattError(f"{path}: it has labels {labels.min()} to {labels.max()}. Use 1 to {_ZERO}.")
     return images.transpose(3, 2, 0, 1), labels.astype(np.int64) % _ZERO

@@ -46,9 +46,9 @@ def make(
         FramewattError: the shape is neither an image's nor a text's, or too large for any memory.
     """
     if len(shape) != (3 if vocabulary is None else 1):
-        raise FramewattError(f"shape: found {shape}; allowed: [channels, height, width], or [length] with a vocabulary")
+        raise FramewattError(f"shape: {shape} is not possible. Use [channels, height, width], or [length] of texts.")
     if (values := max(train_samples, test_samples) * math.prod(shape)) > _MOST_VALUES:
-        raise FramewattError(f"shape: found {values} values of one split; allowed: at most {_MOST_VALUES}")
+        raise FramewattError(f"shape: {values} values in a split are too many. Use at most {_MOST_VALUES}.")
     random = np.random.default_rng(seed)
 
     def samples(count: int) -> _Inputs:

@@ -1,4 +1,4 @@
-"""A language that is drawn, and its translation into another: it can be learnt, and says nothing of any language.
+"""A language that is drawn, and its translation into another: it can be learnt, and is like no real language.
 
 Its names in config/datasets.yaml must begin with `synthetic`, so that every table and figure shows what it is.
 """
@@ -56,13 +56,13 @@ def make(
     translated = [tuple(lexicon[word] for word in reversed(sentence)) for sentence in sentences]
     # Sentences that were drawn late are rarer, since none comes twice.
     order = draw.permutation(len(sentences)).tolist()
-    learnt, asked = ([(sentences[one], translated[one]) for one in some] for some in _split(order, train_pairs))
+    learnt, tested = ([(sentences[one], translated[one]) for one in some] for some in _split(order, train_pairs))
     counts = Counter(chain.from_iterable(chain(*pair) for pair in learnt))
     pieces = vocabulary_of({_text([word]): count for word, count in counts.items()})
     ids = {text: number for number, text in enumerate(pieces) if number >= FIRST}
     facts = about("drawn sentences; ids by falling frequency in the training pairs", synthetic=True, seed=seed)
-    sources, references = ([_text(sentence) for sentence in side] for side in zip(*asked, strict=True))
-    train, test = (_corpus(pairs, ids) for pairs in (learnt, asked))
+    sources, references = ([_text(sentence) for sentence in side] for side in zip(*tested, strict=True))
+    train, test = (_corpus(pairs, ids) for pairs in (learnt, tested))
     return make_pairs(
         *(train, test), pieces=pieces, sources=sources, references=references, about=facts, task="translation"
     )
@@ -71,17 +71,17 @@ def make(
 def _drawn(vocabulary: int, count: int, longest: int, draw: np.random.Generator) -> list[Sentence]:
     """So many sentences, each another one."""
     shares = 1 / np.arange(1, vocabulary + 1)
-    found: dict[Sentence, None] = {}
+    sentences: dict[Sentence, None] = {}
     for _ in range(_TRIES):
         lengths = draw.integers(SHORTEST, longest + 1, size=count).tolist()
         words = draw.choice(vocabulary, (count, longest), p=shares / shares.sum()).tolist()
         for sentence, length in zip(words, lengths, strict=True):
-            found[tuple(sentence[:length])] = None
-            if len(found) == count:
-                return list(found)
+            sentences[tuple(sentence[:length])] = None
+            if len(sentences) == count:
+                return list(sentences)
     raise FramewattError(
-        f"pairs: found {len(found)} different sentences of {vocabulary} words; allowed: as many as the {count} pairs "
-        "asked for; ask for fewer, for more words, or for longer sentences"
+        f"pairs: there are {len(sentences)} different sentences of {vocabulary} words, and {count} pairs are wanted. "
+        "Use fewer pairs, more words, or longer sentences."
     )
 
 

@@ -14,7 +14,7 @@ from framewatt.datasets.ratings import Ratings, leave_one_out
 from framewatt.datasets.record import about
 
 _LIKED = 20.0
-"""How many times as likely a user rates an item of their own taste as another of the same popularity."""
+"""How much likelier a user rates an item of their own taste than another of the same popularity, as a factor."""
 
 
 def make(
@@ -45,7 +45,7 @@ def make(
         FramewattError: users rate more items than there are; see leave_one_out.
     """
     if ratings_per_user > items:
-        raise FramewattError(f"ratings_per_user: found {ratings_per_user}; allowed: at most the {items} items")
+        raise FramewattError(f"ratings_per_user: {ratings_per_user} is not possible. Use at most the {items} items.")
     draw = np.random.default_rng(seed)
     of_user, of_item = draw.integers(tastes, size=users), draw.integers(tastes, size=items)
     popularity = 1 / (1 + draw.permutation(items))

@@ -1,4 +1,4 @@
-"""Circles, boxes and triangles on textured grounds: they can be learnt, and say nothing of any real photograph.
+"""Circles, boxes and triangles on textured grounds: they can be learnt, and are like no real photograph.
 
 Their names in config/datasets.yaml must begin with `synthetic`, so that every table and figure shows what they are.
 """
@@ -19,8 +19,8 @@ _RADIUS = (0.08, 0.22)
 """Of the circle that is as large as a shape, as a share of the image's side."""
 
 _CORNER = (4 * np.pi / 27**0.5) ** 0.5
-"""From the middle of a triangle of equal sides to its corners, for one as large as a circle of radius 1; a box whose
-sides are no more unlike than 1 to 2 reaches less far."""
+"""From the middle of a triangle of equal sides to its corners, for one as large as a circle of radius 1; a box with
+sides of up to 1 to 2 reaches less far."""
 
 _VISIBLE = 0.5
 """Least share of a shape that stays in sight when others are drawn before it."""
@@ -47,7 +47,7 @@ def make(
     masks: bool,
     seed: Seed,
 ) -> AnnotatedImages:
-    """Images of one to some shapes, which partly hide each other; nothing but its form tells a shape's class.
+    """Images of one to some shapes, which partly hide each other; only its form shows a shape's class.
 
     Shapes have any colour, texture, size and turn. Of a shape that another hides, what is in sight is annotated, and at
     least half of it is in sight. Boxes are the tightest.
@@ -75,8 +75,8 @@ def _split(draw: np.random.Generator, count: int, size: int, most: int, *, masks
     shapes: list[tuple[int, Mask]] = []
     starts = np.zeros(count + 1, np.int64)
     for number in range(count):
-        images[number], found = _scene(draw, size, most)
-        shapes += found
+        images[number], of_image = _scene(draw, size, most)
+        shapes += of_image
         starts[number + 1] = len(shapes)
     runs = [encode_mask(mask) for _, mask in shapes] if masks else []
     return images, Objects(
@@ -96,24 +96,24 @@ def _scene(draw: np.random.Generator, size: int, most: int) -> tuple[Image, list
     ground = draw.random(3)
     image = _surface(draw, ground, size)
     whole: list[int] = []
-    found: list[tuple[int, Mask]] = []
+    shapes: list[tuple[int, Mask]] = []
     for _ in range(draw.integers(1, most, endpoint=True)):
         kind = int(draw.integers(len(CLASSES)))
         for _ in range(_TRIES):
             mask = _form(draw, kind, size)
-            in_sight = [before & ~mask for _, before in found]
+            in_sight = [before & ~mask for _, before in shapes]
             if all(seen.sum() >= _VISIBLE * pixels for seen, pixels in zip(in_sight, whole, strict=True)):
                 break
         else:
             continue
-        found = [(of, seen) for (of, _), seen in zip(found, in_sight, strict=True)] + [(kind, mask)]
+        shapes = [(of, seen) for (of, _), seen in zip(shapes, in_sight, strict=True)] + [(kind, mask)]
         whole.append(int(mask.sum()))
         image = np.where(mask, _surface(draw, _other(draw, ground), size), image)
-    return image, found
+    return image, shapes
 
 
 def _form(draw: np.random.Generator, kind: int, size: int) -> Mask:
-    """The pixels of a shape of a class, all of which are within the image.
+    """Return the pixels of a shape of a class, all within the image.
 
     How large it is and where it may lie does not depend on its class, or a detector could guess the class from there.
     """
@@ -148,7 +148,7 @@ def _surface(draw: np.random.Generator, colour: NDArray[np.float64], size: int) 
 
 
 def _other(draw: np.random.Generator, ground: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A colour that can be told from another."""
+    """Return a colour that can be distinguished from another."""
     while True:
         colour = draw.random(3)
         if np.abs(colour - ground).max() >= _CONTRAST:

@@ -1,4 +1,4 @@
-"""Text by a grammar that is drawn: it can be learnt, and says nothing of any language.
+"""Text by a grammar that is drawn: it can be learnt, and is like no real language.
 
 Its names in config/datasets.yaml must begin with `synthetic`, so that every table and figure shows what it is.
 """
@@ -36,10 +36,10 @@ def make(
     segment: Positive,
     seed: Seed,
 ) -> Segments:
-    """Documents of about 50 words, each begun by its topic; training and test are drawn apart by the same grammar.
+    """Documents of about 50 words, each started by its topic; training and test are drawn apart by the same grammar.
 
     The next word is one of four that often follow the last, or one of the topic's own, or any. A trigram can know the
-    first; a topic, whose word stands at the begin of its document alone, takes a memory of that length. The record's
+    first; a topic, which only the first word of its document names, takes a memory of that length. The record's
     `source_perplexity` is what the grammar itself reaches on the test text: no model is expected to be better.
 
     Args:
@@ -124,7 +124,7 @@ class Grammar:
         """
         before = np.concatenate([[_END], tokens[:-1]])
         begins = before == _END
-        # The place where each word's document began, and the topic there.
+        # The place where each word's document started, and the topic there.
         topic = tokens[np.maximum.accumulate(np.where(begins, np.arange(len(tokens)), 0))] - 1
         by = [
             (self.successors[before] == tokens[:, None]) @ _zipf(_SUCCESSORS),
@@ -133,8 +133,8 @@ class Grammar:
         ]
         goes_on = (1 - _END_SHARE) * np.array(_shares()) @ np.array(by)
         first = ((tokens >= 1) & (tokens < _FIRST)) / _TOPICS
-        found: NDArray[np.float64] = np.where(begins, first, np.where(tokens == _END, _END_SHARE, goes_on))
-        return found
+        shares: NDArray[np.float64] = np.where(begins, first, np.where(tokens == _END, _END_SHARE, goes_on))
+        return shares
 
 
 def _shares() -> tuple[float, float, float]:

@@ -45,9 +45,9 @@ def make(folder: Path, *, train: str, test: str, segment: Positive) -> Segments:
     numbers: dict[str, int] = {}
     known = _learnt(learnt, numbers)
     numbers.setdefault(UNKNOWN, len(numbers))
-    asked, unknown = _predicted(predicted, numbers)
+    tested, unknown = _predicted(predicted, numbers)
     ranks = by_frequency(known, len(numbers))
-    for tokens in (known, asked):
+    for tokens in (known, tested):
         renumber(tokens, ranks)
     facts = about(
         "words between spaces, <eos> behind each line; ids by falling frequency in the training file",
@@ -56,24 +56,22 @@ def make(folder: Path, *, train: str, test: str, segment: Positive) -> Segments:
         unknown_test_words=unknown,
     )
     arrays = make_segments(
-        known, asked, segment=segment, vocabulary=len(numbers), about=facts, task="language_modelling"
+        known, tested, segment=segment, vocabulary=len(numbers), about=facts, task="language_modelling"
     )
-    return replace(arrays, about={**arrays.about, **perplexities(known, asked, len(numbers))})
+    return replace(arrays, about={**arrays.about, **perplexities(known, tested, len(numbers))})
 
 
 def _both_files(folder: Path, train: str, test: str) -> tuple[Path, Path]:
     """Both files, which are in one folder and not the same."""
     places = [folder, *sorted(path for path in folder.iterdir() if path.is_dir())]
-    found = [(one / train, one / test) for one in places if (one / train).is_file() and (one / test).is_file()]
-    if len(found) != 1:
+    both = [(one / train, one / test) for one in places if (one / train).is_file() and (one / test).is_file()]
+    if len(both) != 1:
         raise FramewattError(
-            f"{folder}: found {len(found)} folders with {train} and {test}; allowed: one, it or one folder below"
+            f"{folder}: it has {len(both)} folders with {train} and {test}. Use one, it or one folder below."
         )
-    learnt, predicted = found[0]
+    learnt, predicted = both[0]
     if sha256_of(learnt) == sha256_of(predicted):
-        raise FramewattError(
-            f"{predicted}: found the same text as in {train}; allowed: another one, which a model has not learnt"
-        )
+        raise FramewattError(f"{predicted}: it has the same text as {train}. Use a text that a model has not learnt.")
     return learnt, predicted
 
 
@@ -112,8 +110,8 @@ def _lines(path: Path) -> Iterator[list[str]]:
             words.append(END)
             yield words
     if not number:
-        raise FramewattError(f"{path}: found an empty file; allowed: one line or more")
+        raise FramewattError(f"{path}: the file is empty. Use one line or more.")
 
 
-def _wrong(path: Path, line: int, found: str, allowed: str) -> FramewattError:
-    return FramewattError(f"{path}: line {line}: found {found}; allowed: {allowed}")
+def _wrong(path: Path, line: int, problem: str, allowed: str) -> FramewattError:
+    return FramewattError(f"{path}: line {line}: it has {problem}. Use {allowed}.")

@@ -31,8 +31,8 @@ def make(folder: Path, *, train: Sequence[str], test: Sequence[str], merges: Pos
 
     Words are between blanks, and stay as they are in the files: the pieces of a sentence, joined, give its words back.
     Pieces and ids are learnt from the training text alone; pieces of the test text that it lacks become `<unk>`, and
-    are counted. Of the training text, pairs are left out, and counted, of which a side is empty, has a word that ends
-    in `@@` (which stands for a word that goes on), or has too many pieces; the last still have a part in the
+    are counted. Training pairs are left out, and counted, where a side is empty, has a word that ends in `@@` (which
+    stands for a word that goes on), or has too many pieces; the last still have a part in the
     vocabulary. Every test pair counts. The record's `copy_bleu` is the BLEU of the source handed out as its own
     translation: a model that is no better translates nothing.
 
@@ -48,22 +48,22 @@ def make(folder: Path, *, train: Sequence[str], test: Sequence[str], merges: Pos
             target, a line is not UTF-8, a test pair has an empty side, no training pair is left, or BLEU can say
             nothing of the test text.
     """
-    learning, asked = _all_files(folder, train, test)
-    for files in (learning, asked):
+    learning, tested = _all_files(folder, train, test)
+    for files in (learning, tested):
         _check_lines(files)
     words: Counter[str] = Counter()
     for _, *sides in _pairs(learning):
         if _left_out(sides) is None:
             words.update(chain(*sides))
     if not words:
-        raise FramewattError(f"{learning[0]}: found no training pair with a word on both sides; allowed: one or more")
+        raise FramewattError(f"{learning[0]}: it has no training pair with a word on both sides. Use one or more.")
     learnt_merges = learnt(words, merges)
     pieces, ids = _numbered(words, learnt_merges)
     known, left_out = _learnt(learning, ids, longest)
-    to_translate, sources, references = _test_pairs(asked, learnt_merges, pieces, ids)
+    to_translate, sources, references = _test_pairs(tested, learnt_merges, pieces, ids)
     facts = about(
         "words between blanks in pieces by byte pair encoding of both languages; ids by falling frequency in training",
-        read=[*learning, *asked],
+        read=[*learning, *tested],
         root=folder,
         merges=len(learnt_merges.codes),
         merges_sha256=learnt_merges.sha256,
@@ -76,33 +76,33 @@ def make(folder: Path, *, train: Sequence[str], test: Sequence[str], merges: Pos
 
 def _hash_of_lines(path: Path) -> str:
     """Of the text, whatever its lines end in, and with or without the last one's end and a mark of its encoding."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     with path.open("rb") as file:
         for number, line in enumerate(file):
             text = line.removeprefix(codecs.BOM_UTF8) if number == 0 else line
-            found.update(text.rstrip(b"\r\n") + b"\n")
-    return found.hexdigest()
+            digest.update(text.rstrip(b"\r\n") + b"\n")
+    return digest.hexdigest()
 
 
 def _all_files(folder: Path, train: Sequence[str], test: Sequence[str]) -> tuple[Files, Files]:
     """All four files, which are in one folder and differ."""
     for option, names in (("train", train), ("test", test)):
         if isinstance(names, str) or len(names) != 2:
-            raise FramewattError(f"{option}: found {names}; allowed: the names of a source file and of a target file")
+            raise FramewattError(f"{option}: {names} is not possible. Use the names of a source and of a target file.")
     names = [*train, *test]
     places = [folder, *sorted(path for path in folder.iterdir() if path.is_dir())]
     whole = [place for place in places if all((place / name).is_file() for name in names)]
     if len(whole) != 1:
         raise FramewattError(
-            f"{folder}: found {len(whole)} folders with {', '.join(names)}; allowed: one, it or one folder below"
+            f"{folder}: it has {len(whole)} folders with {', '.join(names)}. Use one, it or one folder below."
         )
     paths = [whole[0] / name for name in names]
     hashes = {path: _hash_of_lines(path) for path in paths}
     for one, other in combinations(paths, 2):
         if hashes[one] == hashes[other]:
             raise FramewattError(
-                f"{other}: found the same text as in {one.name}; allowed: another one: a source and its translation, "
-                "and a test text that a model has not learnt"
+                f"{other}: it has the same text as {one.name}. Use a source and its translation, "
+                "and a test text that a model has not learnt."
             )
     return (paths[0], paths[1]), (paths[2], paths[3])
 
@@ -113,11 +113,11 @@ def _check_lines(files: Files) -> None:
         with path.open("rb") as file:
             counts.append(sum(1 for _ in file))
         if not counts[-1]:
-            raise FramewattError(f"{path}: found an empty file; allowed: one line or more")
+            raise FramewattError(f"{path}: the file is empty. Use one line or more.")
     if counts[0] != counts[1]:
         raise FramewattError(
-            f"{files[1]}: found {counts[1]} lines beside {counts[0]} of {files[0].name}; allowed: as many, each the "
-            "translation of the other"
+            f"{files[1]}: it has {counts[1]} lines, {files[0].name} has {counts[0]}. Use as many, each the "
+            "translation of the other."
         )
 
 
@@ -129,7 +129,7 @@ def _lines(path: Path) -> Iterator[str]:
                 text = line.decode("utf-8")
             except UnicodeDecodeError as error:
                 raise FramewattError(
-                    f"{path}: line {number}: found bytes that are no UTF-8 ({error.reason}); allowed: UTF-8"
+                    f"{path}: line {number}: it has bytes that are no UTF-8 ({error.reason}). Use UTF-8."
                 ) from error
             text = text.removesuffix("\n").removesuffix("\r")
             yield text.removeprefix(_BOM) if number == 1 else text
@@ -178,7 +178,7 @@ def _learnt(files: Files, ids: Mapping[str, tuple[int, ...]], longest: int) -> t
         left_out[why] += 1
     if not known.count:
         raise FramewattError(
-            f"{files[0]}: found no training pair of at most {longest} pieces a side; allowed: one or more"
+            f"{files[0]}: it has no training pair of at most {longest} pieces a side. Use one or more."
         )
     return known, left_out
 
@@ -188,16 +188,16 @@ def _test_pairs(
 ) -> tuple[Corpus, list[str], list[str]]:
     """The test pairs, and both their sides as text."""
     numbers, words = _ids_of(pieces), dict(ids)
-    asked = Corpus()
+    tested = Corpus()
     for number, *sides in _pairs(files):
         for path, side in zip(files, sides, strict=True):
             if not side:
                 raise FramewattError(
-                    f"{path}: line {number}: found no word; allowed: a sentence, since every test pair counts"
+                    f"{path}: line {number}: it has no word. Use a sentence, since every test pair counts."
                 )
             for word in side:
                 if word not in words:
                     words[word] = tuple(numbers.get(piece, UNK) for piece in merges.pieces(word))
         source, target = ([one for word in side for one in words[word]] for side in sides)
-        asked.add(source, target)
-    return asked, list(_lines(files[0])), list(_lines(files[1]))
+        tested.add(source, target)
+    return tested, list(_lines(files[0])), list(_lines(files[1]))
