@@ -4,7 +4,7 @@ rule calibrate:
         # All nodes have the same meters.
         others=nodes.files(paths.INSTRUMENTS),
         plan=nodes.plan,
-        # All preparation lies behind: from here on the node only idles or measures.
+        # All preparation is complete: from here on the node only idles or measures.
         trained=models.trained,
         exported=models.checks,
         parity=models.comparisons,

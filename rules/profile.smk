@@ -1,4 +1,4 @@
-# Dumps lie where the user keeps them, of which a container knows nothing.
+# Dumps are in a folder of the user, which containers do not see.
 rule profile:
     input:
         dumps=profiles.file("dumps"),

@@ -4,7 +4,7 @@ rule train:
         body=models.body,
         environment=environments.framework,
         code=models.code,
-        # Nothing is trained for a study whose meters are not there.
+        # Nothing is trained for a study without its meters.
         instruments=nodes.files(paths.INSTRUMENTS),
     output:
         folder=directory(paths.WEIGHTS),

@@ -38,16 +38,16 @@ def main() -> None:
         idle = measure_idle(meters, job["instruments"], job["idle_s"], scratch / "trace.bin")
         if not args.after:
             step_s = job.get("step_s", STEP_S)
-            found = characterise_for_study(meters, job["instruments"], step_s, ENVIRONMENTS, scratch / "steps.bin")
-            idle |= {"characterisation": found} if found else {}
+            loads = characterise_for_study(meters, job["instruments"], step_s, ENVIRONMENTS, scratch / "steps.bin")
+            idle |= {"characterisation": loads} if loads else {}
     sha256 = job["job_sha256"]
     if args.after:
         sha256 = idle_after_sha256(sha256, results, read_json(args.after), node or NOWHERE)
     of = {"node": node, "booted_s": booted_s()} if node else {}
     write_json(args.record, {**idle, **of, "job_sha256": sha256, "lock": lock.facts()})
     known = {name: domain["mean_power_w"] for name, domain in idle["domains"].items()}
-    said = ", ".join(f"{name} {'unknown' if watts is None else f'{watts:.2f} W'}" for name, watts in known.items())
-    lasting(f"idle power{f' of node {node}' if node else ''}: {said}")
+    powers = ", ".join(f"{name} {'unknown' if watts is None else f'{watts:.2f} W'}" for name, watts in known.items())
+    lasting(f"idle power{f' of node {node}' if node else ''}: {powers}")
     for cause in (idle["witness"]["disturbed"] if idle["witness"] else None) or []:
         lasting(f"idle power was disturbed: {cause}")
 

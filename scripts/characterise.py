@@ -2,7 +2,7 @@
 
 Where a GPU is, run it with the interpreter at hand (environment=host): PYTHONPATH=src python3 scripts/characterise.py
 It needs numpy and scipy, nvidia-ml-py for NVML, PyTorch with CUDA for the GPU's load, matplotlib and pandas for the
-picture; what is missing is said.
+picture; missing packages are reported.
 """
 
 import argparse
@@ -27,7 +27,7 @@ def main() -> None:
     )
     given = parser.parse_args()
     if given.repeats < 2 or not 0.5 <= given.step_s <= 60:
-        parser.error(f"found {given.repeats} repeats of {given.step_s:g} s; allowed: 2 or more, of 0.5 to 60 s")
+        parser.error(f"{given.repeats} repeats of {given.step_s:g} s are not possible. Use 2 or more, of 0.5 to 60 s.")
     if given.wave_s and not 2 <= given.wave_s <= 60:
         parser.error(f"--wave-s: {given.wave_s:g} s is not allowed. Use 2 to 60 s, or 0 for no square waves.")
     extent = Extent(given.repeats, given.step_s, given.wave_s)

@@ -23,7 +23,7 @@ from framewatt.workflow.snakemake_api import RuleJob, run_rule
 
 
 def main(job: RuleJob) -> None:
-    """Say what is missing, and end with an error where anything is."""
+    """Print what is missing, and end with an error where anything is."""
     lasting(f"report: {job.input.report}")
     plan = plan_until(read_json(Path(job.input.plan)), job.input.stopping)
     again, stale = {}, []
@@ -35,15 +35,15 @@ def main(job: RuleJob) -> None:
         results = Path(job.input.plan).parents[1]
         now = plan_of(hashes)
         if plan_is_due(now, results):
-            sys.exit(f"framewatt: {job.input.plan}: found the plan of another study file; allowed: snakemake all")
+            sys.exit(f"framewatt: {job.input.plan}: the plan is of another study file. Run snakemake all.")
         due = due_of(hashes, now, results, Path("resources"), lambda rule, path: False)
         aside = [name for name, reason in due.runs.items() if reason == SET_ASIDE]
         if aside:
             lasting(f"runs set aside, since others disturbed them: {len(aside)}; the same command measures them again")
         again = {name: reason for name, reason in due.runs.items() if reason != SET_ASIDE}
         # Weights that were deleted are not missed; those of other data, and exports of other weights, are wrong.
-        made = {**due.weights, **due.exports, **due.checks}
-        stale = [f"{name}: {reason}" for name, reason in made.items() if reason.startswith(OTHER_INPUT)]
+        models = {**due.weights, **due.exports, **due.checks}
+        stale = [f"{name}: {reason}" for name, reason in models.items() if reason.startswith(OTHER_INPUT)]
     missing = missing_of(
         plan,
         (record for _, record in records_of(plan, job.input.records)),
@@ -56,7 +56,9 @@ def main(job: RuleJob) -> None:
     for line in [*stale, *missing.lines, *profiles, *timelines, *repeated]:
         print(f"missing: {line}", file=sys.stderr)
     if stale:
-        sys.exit(f"framewatt: {len(stale)} models are not of what lies there now; the next snakemake makes them again")
+        sys.exit(
+            f"framewatt: {len(stale)} models were made from other data or weights than exist now. Run snakemake again."
+        )
     if missing.error:
         sys.exit(f"framewatt: {missing.error}")
     for failed, what, key in (

@@ -1,4 +1,4 @@
-"""`make deposit ARCHIVE=x.zip`: a draft on Zenodo, the sandbox unless told otherwise; a dry run unless confirmed."""
+"""`make deposit ARCHIVE=x.zip`: a draft on Zenodo, in the sandbox by default; a dry run unless confirmed."""
 
 import argparse
 import os

@@ -18,26 +18,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--paper", choices=RAW_RESULTS, required=True)
     parser.add_argument("--url", required=True, help="of a .zip, .tar.gz or .tgz")
-    parser.add_argument("--checksum", required=True, help="sha256:<hexadecimal>, as the record that has the file says")
+    parser.add_argument("--checksum", required=True, help="sha256:<hexadecimal>, as in the record that has the file")
     parser.add_argument("--size-b", type=int, required=True, help="bytes of the file")
     args = parser.parse_args()
     checksum = str(Checksum.parse(args.checksum))
     if args.size_b < 1:
-        raise FramewattError(f"SIZE_B: found {args.size_b}; allowed: the file's bytes, at least 1")
+        raise FramewattError(f"SIZE_B: {args.size_b} is not the size of a file. Use its number of bytes.")
     folder = Path("resources/raw") / args.paper
     folder.parent.mkdir(parents=True, exist_ok=True)
     file = {"url": args.url, "checksum": checksum, "size_b": args.size_b}
     if not is_archive(name := name_of(file)):
-        raise FramewattError(f"URL: found a file {name!r}; allowed: one whose name ends in {', '.join(ENDINGS)}")
+        raise FramewattError(f"URL: {name!r} is not an archive. Use a file that ends in {', '.join(ENDINGS)}.")
     fetch_source(args.paper, {"page": args.url, "files": [file]}, folder)
     wanted = RAW_RESULTS[args.paper].folders
-    found = {path.parents[name.count("/")] for name in wanted for path in folder.rglob(name) if path.is_dir()}
-    if not found:
+    folders = {path.parents[name.count("/")] for name in wanted for path in folder.rglob(name) if path.is_dir()}
+    if not folders:
         raise FramewattError(
             f"{args.url}: the archive has no folder {' or '.join(wanted)}, so it does not hold the raw results of "
             f"{args.paper}. Give the address of their archive."
         )
-    shallowest = min(found, key=lambda path: (len(path.parts), path))
+    shallowest = min(folders, key=lambda path: (len(path.parts), path))
     print(f"fetched; now: snakemake --cores 1 published --config published_{args.paper}={shallowest}")
 
 

@@ -27,9 +27,9 @@ def main() -> None:
     parser.add_argument("--wheels", required=True, help="folders that make wheels filled")
     parser.add_argument("--venv", type=Path, required=True)
     args = parser.parse_args()
-    made_of = f"{args.wheels}\n{sys.executable}\n"
+    origin = f"{args.wheels}\n{sys.executable}\n"
     marker = args.venv / "from-wheels"
-    if marker.is_file() and marker.read_text() == made_of:
+    if marker.is_file() and marker.read_text() == origin:
         return
     if args.venv.exists():
         stop(f"WHEELS: {args.venv} is not made of these wheels and {sys.executable}. Delete it, and try again.")
@@ -42,7 +42,7 @@ def main() -> None:
             # Half of it would look like all of it.
             shutil.rmtree(args.venv, ignore_errors=True)
             raise
-    marker.write_text(made_of)
+    marker.write_text(origin)
     print(f"{args.venv}: {len(wheels)} wheels on top of Python {sys.version.split()[0]}")
 
 

@@ -41,7 +41,7 @@ def main() -> None:
         else:
             say(f"  report: {results / 'report' / 'report.html'}")
     if failed:
-        raise FramewattError(f"no report of {', '.join(failed)}; Snakemake says why, above.")
+        raise FramewattError(f"no report of {', '.join(failed)}; see the lines above. Run it again after a correction.")
     if unusable:
         raise FramewattError(
             f"{plural(len(unusable), 'run')} failed or {'is' if len(unusable) == 1 else 'are'} invalid, first "

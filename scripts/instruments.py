@@ -24,7 +24,7 @@ def main() -> None:
     with governor(preflight["set_governor"]):
         findings = check_machine()
     if objected := objections(findings, preflight):
-        raise FramewattError("; ".join(objected) + "; allowed: a finding that preflight.accept names")
+        raise FramewattError("; ".join(objected) + ". Correct it, or name the finding in preflight.accept.")
     known = availability(METERS, options)
     record = {
         "job_sha256": args.job["job_sha256"],

@@ -1,4 +1,4 @@
-"""Rule measure: one run, start to record. A workload that fails leaves a record that says so."""
+"""Rule measure: one run, start to record. A workload that fails leaves a record of the failure."""
 
 from framewatt.base.cli import arguments, run
 from framewatt.base.files import read_json
@@ -16,7 +16,7 @@ from framewatt.witness.window import others_at_rest
 
 
 def main() -> None:
-    """Measure, and say so where the run failed."""
+    """Measure, and report a failure."""
     args = arguments(
         __doc__,
         *("job", "data", "data-record", "environment", "model", "check", "plan", "idle"),

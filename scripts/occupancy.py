@@ -1,6 +1,6 @@
 """When each node of a study measured: a picture, and whether two measurements overlapped on one.
 
-It is called as `make occupancy RESULTS=results/<study>`, for any study whose runs were measured.
+It is called as `make occupancy RESULTS=results/<study>`, for any study with measured runs.
 """
 
 import sys
@@ -14,11 +14,11 @@ from framewatt.runs.records import read_run, record_paths
 
 
 def main() -> None:
-    """Draw, and say it in words; the exit code is 1 where measurements overlap."""
+    """Draw, and report in words; the exit code is 1 where measurements overlap."""
     args = arguments(__doc__, "results", "picture")
     runs = occupied(map(read_run, record_paths(str(args.results / "measure"))))
     if not runs:
-        raise FramewattError(f"{args.results}: found no run with a window in measure/; allowed: results/<study>")
+        raise FramewattError(f"{args.results} has no run with a window in measure/. Use results/<study>.")
     save(draw(runs), [args.picture])
     for node in sorted({one.node for one in runs}):
         there = [one for one in runs if one.node == node]
@@ -27,12 +27,14 @@ def main() -> None:
         where = f"node {node}" if node else "this machine"
         say(f"{where}: {len(there)} runs of block {', '.join(map(str, blocks))}, {busy_s:.1f} s")
     say(f"more than one node at once: {at_once_s(runs):.1f} s")
-    found = overlaps(runs)
-    for one, other in found:
+    overlapping = overlaps(runs)
+    for one, other in overlapping:
         say(f"overlap on {one.node or 'this machine'}: {one.name} and {other.name}")
     say(f"picture in {args.picture}")
-    if found:
-        sys.exit(f"framewatt: {len(found)} measurements beside others on one node; allowed: none")
+    if overlapping:
+        sys.exit(
+            f"framewatt: {len(overlapping)} measurements overlapped with others on one node, which must not happen."
+        )
 
 
 if __name__ == "__main__":

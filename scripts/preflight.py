@@ -1,4 +1,4 @@
-"""What `make preflight` says: the machine, the meters that it has, and what about it disturbs a measurement."""
+"""The output of `make preflight`: the machine, the meters that it has, and what about it disturbs a measurement."""
 
 import argparse
 from pathlib import Path

@@ -26,14 +26,14 @@ def main() -> None:
         with scratch_folder() as scratch:
             problems = check(args.archive, scratch, limits, rebuild=False)["problems"]
         if problems:
-            raise FramewattError(
-                f"{args.archive}: found {problems[-1]}; allowed: a package in which make verify finds nothing wrong"
-            )
+            raise FramewattError(f"{args.archive}: {problems[-1]}. Use a package that make verify accepts.")
         differences = made_again(args.archive, args.target, limits)
     for difference in differences:
         say(difference)
     if differences:
-        raise FramewattError(f"{args.archive}: {len(differences)} files differ; both are in {args.target}")
+        raise FramewattError(
+            f"{args.archive}: {len(differences)} files differ from the rebuilt ones. Compare them in {args.target}."
+        )
     (results,) = (args.target / "package").glob("*/data/results/*")
     left = not_compared_in(results)
     but = but_for_added(results)

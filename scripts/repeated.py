@@ -1,4 +1,4 @@
-"""Rule repeated: operators that were repeated alone, beside what they take in the program by its timeline."""
+"""Rule repeated: operators that were repeated alone, compared with their cost in the program by its timeline."""
 
 from pathlib import Path
 

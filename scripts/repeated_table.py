@@ -1,4 +1,4 @@
-"""Rule repeated_table: operators alone beside those in the program, as a table."""
+"""Rule repeated_table: operators alone and in the program, as a table."""
 
 from pathlib import Path
 

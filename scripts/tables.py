@@ -11,9 +11,9 @@ from framewatt.workflow.snakemake_api import RuleJob, run_rule
 def main(job: RuleJob) -> None:
     """Make every table, and write each in its formats."""
     results = Results(job.input, job.params)
-    made = {name: table.make(results) for name, table in TABLES.items()}
+    tables = {name: table.make(results) for name, table in TABLES.items()}
     for path in map(Path, job.output):
-        write_table(made[path.stem], path)
+        write_table(tables[path.stem], path)
 
 
 run_rule(main)

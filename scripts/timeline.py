@@ -10,7 +10,7 @@ from framewatt.runs.work import starting_point
 
 
 def main() -> None:
-    """Run in the framework's environment, beside nothing that is measured."""
+    """Run in the framework's environment, while nothing is measured."""
     args = arguments(__doc__, "job", "data", "environment", "model", "check", "idle", "folder", "log")
     check_node(args.job.get("node"))
     start = starting_point(args.model, args.check)

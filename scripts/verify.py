@@ -1,4 +1,4 @@
-"""`make verify ARCHIVE=x.zip [REBUILD=1 SIGNERS=…]`: whether a package is whole and tells the truth about itself."""
+"""`make verify ARCHIVE=x.zip [REBUILD=1 SIGNERS=…]`: whether a package is complete and consistent."""
 
 import argparse
 from pathlib import Path
@@ -11,7 +11,7 @@ from framewatt.package.signature import signed_by
 
 
 def main() -> None:
-    """Say what is wrong with it, and end with 1 then; else what was proven, and what was not."""
+    """Print what is wrong with it, and end with 1; else print what was proven, and what was not."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--archive", type=Path, required=True)
     parser.add_argument("--rebuild", action="store_true", help="make all that is derived again, and compare")
@@ -21,11 +21,11 @@ def main() -> None:
     signed = signed_by(args.archive, args.signers)
     limits = Limits.of(args)
     with scratch_folder() as scratch:
-        told = check(args.archive, scratch, limits, args.rebuild)
-    for line in [*told["problems"][:-1], *told["said"]]:
+        outcome = check(args.archive, scratch, limits, args.rebuild)
+    for line in [*outcome["problems"][:-1], *outcome["said"]]:
         say(line)
-    if told["problems"]:
-        raise FramewattError(f"{args.archive}: {told['problems'][-1]}")
+    if outcome["problems"]:
+        raise FramewattError(f"{args.archive}: {outcome['problems'][-1]}")
     say(f"{args.archive}: nothing is wrong with it; {signed}")
 
 

@@ -135,7 +135,7 @@ def test_a_strict_study_stops_before_anything_is_trained_and_goes_on_with_what_i
     answer = checkout.snakemake(frames_of("strict"), config="study=strict")
     assert answer.code != 0
     (line,) = [line for line in answer.text.splitlines() if line.startswith("framewatt: preflight: ")]
-    assert line.endswith("allowed: a finding that preflight.accept names")
+    assert line.endswith("Correct it, or name the finding in preflight.accept.")
     assert not list(checkout.root.glob("results/strict/measure/*"))
     checkout.write_study("strict", factors=factors, **QUICK, preflight={"strict": True, "accept": list(TOPICS)})
     answer = checkout.snakemake(frames_of("strict"), config="study=strict")

@@ -50,13 +50,13 @@ def test_two_runs_on_one_node_at_once_are_an_error(tmp_path: Path) -> None:
     done = called(tmp_path, [record(1, 0, 10, ""), record(2, 9, 12, "")])
     assert done.returncode == 1
     assert "overlap on this machine: " in done.stdout
-    assert done.stderr == "framewatt: 1 measurements beside others on one node; allowed: none\n"
+    assert done.stderr == "framewatt: 1 measurements overlapped with others on one node, which must not happen.\n"
 
 
 def test_no_run_is_told_and_nothing_is_drawn(tmp_path: Path) -> None:
     done = called(tmp_path, [])
     assert done.returncode == 1
-    assert "found no run with a window in measure/" in done.stderr
+    assert "has no run with a window in measure/" in done.stderr
     assert not (tmp_path / "x.svg").exists()
 
 
