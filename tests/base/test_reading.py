@@ -39,7 +39,7 @@ def test_yaml_that_is_not_sane_is_one_line(tmp_path: Path, text: str, reason: st
     assert str(raised.value).startswith(f"{tmp_path}/study.yaml: ")
 
 
-def test_anchors_of_a_usual_study_are_read(tmp_path: Path) -> None:
+def test_anchors_of_a_normal_study_are_read(tmp_path: Path) -> None:
     (tmp_path / "study.yaml").write_text("a: &a {x: 1}\nb: [*a, {<<: *a, y: 2}]")
     assert load_yaml(tmp_path / "study.yaml")["b"] == [{"x": 1}, {"x": 1, "y": 2}]
 

@@ -52,7 +52,7 @@ def test_a_name_that_ends_in_a_line_end_does_not_match(name: str) -> None:
         ({"data_svhn": "not text: \udcff"}, "data_svhn"),
     ],
 )
-def test_a_character_that_nobody_sees_is_found_where_it_is(content: dict, where: str) -> None:
+def test_a_character_that_nobody_sees_is_detected_where_it_is(content: dict, where: str) -> None:
     assert unseen_text(content)[0] == where
     with pytest.raises(FramewattError, match=rf"study.yaml: {where}: '.*' has invisible characters"):
         validate(content, {"type": "object"}, "study.yaml")
@@ -68,7 +68,7 @@ def test_text_of_any_language_and_paragraphs_of_prose_are_seen() -> None:
     assert unseen_text(content) is None
 
 
-def test_a_folder_whose_name_hides_a_character_is_no_level(tmp_path: Path) -> None:
+def test_a_folder_with_a_hidden_character_in_its_name_is_no_level(tmp_path: Path) -> None:
     (tmp_path / "resnet\n50").mkdir()
     (tmp_path / "resnet\n50" / "1.csv").touch()
     with pytest.raises(FramewattError, match=r"found 'resnet\\n50/1.csv'; allowed: names of characters that are seen"):

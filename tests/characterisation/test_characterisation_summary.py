@@ -59,7 +59,7 @@ def found_of(
     )
 
 
-def test_right_meters_are_trusted_and_their_numbers_told() -> None:
+def test_right_meters_are_trusted_and_their_numbers_reported() -> None:
     found = found_of({INSTANT: 1.0, AVERAGE: 1.0}, GPU)
     assert verdict(found)[0] == TRUSTED
     said = list(lines(found))
@@ -109,7 +109,7 @@ def test_a_sensor_that_observes_part_of_the_time_shows_it_under_square_waves_of_
     assert abs(shown[0.1] / 165 - 1) > 0.2
 
 
-def test_an_exit_code_says_whether_meters_can_be_trusted() -> None:
+def test_an_exit_code_states_whether_meters_can_be_trusted() -> None:
     code, why = verdict(found_of({INSTANT: 1.0, NVML_COUNTER: 0.0}, GPU))
     assert code == DOUBTED
     assert "energy_j of nvml" in why
@@ -261,7 +261,7 @@ def test_a_process_that_computes_does_so_from_its_begin_to_its_end(
     assert waves == [now_ns for start in starts_ns for now_ns in range(start, start + S // 10, S // 10_000)]
 
 
-def test_a_plan_that_should_have_begun_is_an_error(clock: SimulatedTime) -> None:
+def test_a_plan_that_should_have_started_is_an_error(clock: SimulatedTime) -> None:
     with pytest.raises(FramewattError, match=r"begin_ns is 1 s in the past\. Use a time that is still to come"):
         Loads({}, {}).run(planned((), 1, 0.5), clock.now_ns - S)
 
@@ -283,7 +283,7 @@ def test_real_processes_answer_when_they_computed(monkeypatch: pytest.MonkeyPatc
     assert [before_ns + S, *edges_ns, after_ns] == sorted([before_ns + S, *edges_ns, after_ns])
 
 
-def test_a_gpu_that_cannot_be_loaded_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gpu_that_cannot_be_loaded_states_why(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module_of_loads, "_READY_S", 600.0)
     with loads([GPU], [sys.executable]) as load:
         assert load.names == []

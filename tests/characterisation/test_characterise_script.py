@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-def test_a_machine_without_meters_says_so_by_its_exit_code() -> None:
+def test_a_machine_without_meters_reports_it_by_its_exit_code() -> None:
     if Path("/sys/class/powercap/intel-rapl:0").exists():
         pytest.skip("this machine has a meter")
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PATH": "/nowhere"}

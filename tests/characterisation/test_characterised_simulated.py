@@ -100,7 +100,7 @@ def stretches_of(steps: list[tuple[str, float]]) -> list[Stretch]:
     return stretches
 
 
-def test_a_machine_whose_meters_are_right_is_trusted(play: Play) -> None:
+def test_a_machine_with_right_meters_is_trusted(play: Play) -> None:
     assert_trusted(play({}))
 
 

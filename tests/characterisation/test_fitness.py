@@ -91,7 +91,7 @@ def test_what_is_doubtful_replaces_nothing() -> None:
 
 
 @pytest.mark.parametrize("average_s", [0.0, 1.0])
-def test_uncertainty_holds_a_lag_that_was_found(average_s: float) -> None:
+def test_uncertainty_includes_a_measured_lag(average_s: float) -> None:
     late = replace(AVERAGE, lag_s=(0.5, 0.5), average_s=average_s)
     documented = replace(late.channel, average_s=0.0, average_most_s=average_s)
     rng, stretches = np.random.default_rng(4), schedule((GPU,))

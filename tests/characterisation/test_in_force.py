@@ -32,7 +32,7 @@ def calibration(meter: SimulatedMeter, channel: Channel, load: str, step_s: floa
     return json.loads(json.dumps({"characterisation": found.to_dict()}))
 
 
-def test_windows_take_a_meter_for_what_it_was_found_to_be() -> None:
+def test_windows_use_the_measured_properties_of_a_meter() -> None:
     (channel,) = in_force([DOCUMENTED], calibration(AVERAGE, DOCUMENTED, GPU))
     assert channel.average_s == pytest.approx(1.0, abs=0.1)
     assert channel.average_most_s == 0.0
@@ -68,7 +68,7 @@ def test_what_was_not_characterised_stays_as_it_is_documented() -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_a_counter_that_was_found_late_says_what_that_may_cost(shape: str) -> None:
+def test_a_counter_that_was_measured_as_late_has_a_wider_uncertainty(shape: str) -> None:
     meter = late(NVML_COUNTER, 0.4)
     (channel,) = in_force([meter.channel], calibration(meter, meter.channel, GPU, step_s=5.0))
     assert channel.late_s == pytest.approx(0.4, abs=0.1)
@@ -80,7 +80,7 @@ def test_a_counter_that_was_found_late_says_what_that_may_cost(shape: str) -> No
         assert before.share < 0.2
 
 
-def test_a_lag_of_less_than_an_update_is_found_too_and_none_where_there_is_none() -> None:
+def test_a_lag_of_less_than_an_update_is_detected_too_and_none_where_there_is_none() -> None:
     meter = late(NVML_COUNTER, 0.09)
     (channel,) = in_force([meter.channel], calibration(meter, meter.channel, GPU))
     assert channel.late_s == pytest.approx(0.1, abs=0.02)
@@ -102,7 +102,7 @@ def test_an_estimate_is_not_characterised(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_the_report_tells_what_was_found() -> None:
+def test_the_report_shows_the_measured_properties() -> None:
     table = meters_table(SimpleNamespace(calibrations={"": (calibration(AVERAGE, DOCUMENTED, GPU), {})}))
     assert table is not None
     (row,) = table.rows

@@ -61,7 +61,7 @@ def test_where_nothing_is_to_be_seen_nothing_is_seen() -> None:
 
 
 @pytest.mark.parametrize("meter", [RAPL, POWER], ids=["counter", "gauge"])
-def test_a_meter_that_is_stuck_is_told(meter: SimulatedMeter) -> None:
+def test_a_meter_that_is_stuck_is_reported(meter: SimulatedMeter) -> None:
     found = looked(meter, change=lambda t, v: np.full_like(v, v[0]))
     assert found.characters[0].still.startswith("has not moved in 5")
     assert found.problems[0] == [found.characters[0].still]
@@ -71,7 +71,7 @@ def test_a_meter_that_is_stuck_is_told(meter: SimulatedMeter) -> None:
 
 @pytest.mark.parametrize("meter", [RAPL, POWER], ids=["counter", "gauge"])
 @pytest.mark.parametrize("until_s", [40.0, 999.0], ids=["comes back", "to the end"])
-def test_a_meter_that_freezes_is_told(meter: SimulatedMeter, until_s: float) -> None:
+def test_a_meter_that_freezes_is_reported(meter: SimulatedMeter, until_s: float) -> None:
     def freeze(t: Values, v: Values) -> Values:
         return np.where((t > 20) & (t < until_s), v[np.searchsorted(t, 20)], v)
 
@@ -98,7 +98,7 @@ def test_ticks_are_a_last_digit_and_no_update_period() -> None:
     assert one.lateness.lag.value is None
 
 
-def test_a_counter_that_wraps_in_the_steps_is_found_as_one_that_does_not() -> None:
+def test_a_counter_that_wraps_in_the_steps_is_measured_as_a_counter_that_does_not() -> None:
     right = looked(RAPL).characters[0]
     wrapping = replace(RAPL, channel=replace(RAPL.channel, wrap=700.0))
     found = looked(wrapping, change=lambda t, v: v % 700.0)
@@ -109,13 +109,13 @@ def test_a_counter_that_wraps_in_the_steps_is_found_as_one_that_does_not() -> No
     assert one.load_w == pytest.approx(right.load_w, rel=1e-6)
 
 
-def test_a_reset_is_told() -> None:
+def test_a_reset_is_reported() -> None:
     found = looked(RAPL, change=lambda t, v: np.where(t > 30, v - v[np.searchsorted(t, 30)], v))
     assert found.characters[0].resets == 1
     assert found.problems[0] == ["went back or jumped 1 times by other than a wrap"]
 
 
-def test_readings_that_cannot_be_are_told_and_left_out() -> None:
+def test_readings_that_cannot_be_are_reported_and_left_out() -> None:
     def glitch(t: Values, v: Values) -> Values:
         return np.where(np.abs(t - 30) < 0.011, 0xFFFFFFFF * 1e-3, np.where(np.abs(t - 31) < 0.011, -1.0, v))
 
@@ -126,7 +126,7 @@ def test_readings_that_cannot_be_are_told_and_left_out() -> None:
     assert found.characters[0].load_w == pytest.approx(0.9 * 300, rel=0.02)
 
 
-def test_failed_reads_are_told() -> None:
+def test_failed_reads_are_reported() -> None:
     found = looked(POWER, change=lambda t, v: np.where((t * 50).astype(int) % 20 == 0, np.nan, v))
     assert found.problems[0][0].endswith("reads failed")
     nothing = looked(POWER, change=lambda t, v: np.full_like(v, np.nan))
@@ -189,13 +189,13 @@ def test_a_meter_whose_clock_is_ahead_has_a_negative_lag() -> None:
     assert late.delay.value == pytest.approx(-0.3, abs=2 * late.delay.uncertainty)
 
 
-def test_a_meter_slower_than_the_steps_says_so() -> None:
+def test_a_meter_slower_than_the_steps_reports_it() -> None:
     late = looked(replace(POWER, updates_s=(2.4, 2.6))).characters[0].lateness
     assert late.lag.value is None
     assert "too rarely for steps of" in late.lag.reason
 
 
-def test_one_counter_under_two_names_is_told() -> None:
+def test_one_counter_under_two_names_is_reported() -> None:
     other = replace(RAPL.channel, domain="cpu:package-1")
 
     def twice(load: Load, rng: np.random.Generator) -> tuple:
@@ -230,7 +230,7 @@ def test_two_accounts_of_one_domain_are_held_against_each_other(factor: float) -
         assert all("% between power_instant_w of nvml and energy_j of nvml" in wrong[0] for wrong in found.problems)
 
 
-def test_other_work_is_told() -> None:
+def test_other_work_is_reported() -> None:
     quiet = Stretch(IDLE, 0, 4_000_000_000, others=0.03)
     assert disturbances([quiet]) == []
     (said,) = disturbances([quiet, replace(quiet, load=ALL_CORES, others=0.9)])

@@ -61,7 +61,7 @@ def characterised(meter: SimulatedMeter, seed: int, noise: float = 0.02) -> Char
 
 
 @pytest.mark.parametrize("name", TRUTHS)
-def test_a_meter_is_found_as_it_was_made(name: str) -> None:
+def test_the_properties_of_a_simulated_meter_are_recovered(name: str) -> None:
     truth = TRUTHS[name]
     within = []
     for seed in SEEDS:

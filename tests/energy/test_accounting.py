@@ -63,14 +63,14 @@ def test_net_energy_is_gross_less_idle_and_its_spread_is_uncertain() -> None:
         (150.0, ["1000 J less than the idle machine's: more was drawn than at rest while idle power was measured"]),
     ],
 )
-def test_a_run_that_draws_less_than_the_idle_machine_says_what_that_means(idle_w: float, flags: list[str]) -> None:
+def test_a_run_that_draws_less_than_the_idle_machine_states_what_that_means(idle_w: float, flags: list[str]) -> None:
     idle = {"domains": {"gpu:0": {"mean_power_w": idle_w, "sd_power_w": 2.0}}}
     energy = window(trace(energy_j=counted_100_w()), idle)["domains"]["gpu:0"]
     assert energy["energy_net_j"] == pytest.approx(2000 - 20 * idle_w)
     assert energy["flags"] == flags
 
 
-def test_less_than_the_idle_machines_is_told_also_where_idle_power_is_of_unknown_spread() -> None:
+def test_less_than_the_idle_machines_is_reported_also_where_idle_power_is_of_unknown_spread() -> None:
     idle = {"domains": {"gpu:0": {"mean_power_w": 150.0, "sd_power_w": None, "spreads": []}}}
     energy = window(trace(energy_j=counted_100_w()), idle)["domains"]["gpu:0"]
     assert (energy["energy_net_j"], energy["energy_net_uncertainty_j"]) == (pytest.approx(-1000), None)
@@ -103,7 +103,7 @@ def test_counter_and_integrated_power_over_3_percent_apart_are_flagged() -> None
     assert "power_average_w of nvml is -10.0 % off energy_j of nvml" in energy["flags"]
 
 
-def test_power_that_cannot_be_integrated_says_why() -> None:
+def test_power_that_cannot_be_integrated_states_why() -> None:
     power = (GAUGE, [100.0] * 5 + [np.nan] * 16)
     (check,) = window(trace(energy_j=counted_100_w(), power_instant_w=power))["domains"]["gpu:0"]["cross_checks"]
     assert (check["energy_j"], check["deviation"]) == (None, None)
@@ -141,7 +141,7 @@ def gpu_trace(counter_j: np.ndarray, power_w: np.ndarray, utilization: np.ndarra
     return Trace(channels, time_ns, np.repeat([0, 1, 2], n), np.concatenate([counter_j, power_w, utilization]))
 
 
-def test_a_counter_stuck_at_0_gives_way_to_power_and_says_so() -> None:
+def test_a_counter_stuck_at_0_gives_way_to_power_and_reports_it() -> None:
     n = 2001
     found = window_of([(5 * S, 35 * S)], gpu_trace(np.zeros(n), np.full(n, 300.0), np.full(n, 90.0)), {"domains": {}})
     gpu = found["domains"]["gpu:0"]
@@ -198,7 +198,7 @@ def test_a_window_too_short_for_power_leaves_the_counter_its_word() -> None:
 
 
 @pytest.mark.parametrize(("busy", "told"), [(0.0, True), (3.0, False), (np.nan, False)])
-def test_a_visible_gpu_that_nobody_used_says_what_it_adds(busy: float, told: bool) -> None:
+def test_a_visible_gpu_that_nobody_used_states_what_it_adds(busy: float, told: bool) -> None:
     n = 2001
     found = gpu_trace(50 * np.arange(n) * 0.02, np.full(n, 50.0), np.where(np.arange(n) == 900, busy, 0.0))
     (gpu,) = window_of([(5 * S, 35 * S)], found, NO_IDLE)["domains"].values()
@@ -281,7 +281,7 @@ def test_a_die_whose_counter_grows_as_anothers_does_not_count() -> None:
     ]
 
 
-def test_a_die_that_shows_anothers_counter_is_found_in_short_windows_and_across_a_wrap() -> None:
+def test_a_die_that_shows_anothers_counter_is_detected_in_short_windows_and_across_a_wrap() -> None:
     found = two_dies(100.0)
     assert not window_of([(S, 3 * S)], found, NO_IDLE)["domains"]["cpu:package-0-die-1"]["valid"]
     wrapping = tuple(replace(one, wrap=8000.0, max_power_w=500.0, resolution=61e-6) for one in found.channels)
@@ -307,7 +307,7 @@ def test_what_a_channel_notes_is_a_flag_of_its_windows() -> None:
     assert "the GPU is divided" in window(found)["domains"]["gpu:0"]["flags"]
 
 
-def test_a_gpu_that_tells_no_power_is_a_domain_without_energy_and_its_total_is_unknown() -> None:
+def test_a_gpu_without_power_is_a_domain_without_energy_and_its_total_is_unknown() -> None:
     other = Channel("nvml", "gpu:1", "utilization_percent", GAUGE, update_period_s=0.02, period_s=1)
     time_ns = np.arange(21) * S
 

@@ -52,7 +52,7 @@ def rows_in(case: Case, folder: Path, seed: int = 0) -> list[dict]:
 
 
 @pytest.mark.parametrize("name", BY_NAME)
-def test_every_meter_is_right_or_says_why_it_is_not(name: str, tmp_path: Path) -> None:
+def test_every_meter_is_right_or_states_why_it_is_not(name: str, tmp_path: Path) -> None:
     rows = rows_in(BY_NAME[name], tmp_path)
     assert {row["meter"] for row in rows} >= {"rapl", "perf", "pyrapl", "estimate"}
     for row in rows:
@@ -97,7 +97,7 @@ def test_coverage_is_simulated_for_meters_as_they_declare_themselves(tmp_path: P
     ("name", "error"),
     [("sampler killed", "the sampling process died or hung"), ("disk full", "No space left on device")],
 )
-def test_a_sampling_process_that_ends_says_so_in_the_run(
+def test_a_sampling_process_that_ends_reports_it_in_the_run(
     name: str, error: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     case = BY_NAME[name]

@@ -133,7 +133,9 @@ def test_a_counter_that_loses_what_was_drawn_while_it_stood_still_is_invalid(los
 
 @pytest.mark.parametrize("read_s", [0.01, 0.1])
 @pytest.mark.parametrize("intervals", [5, 6, 8, 12])
-def test_joules_that_are_lost_are_told_at_whatever_point_between_two_readings(read_s: float, intervals: int) -> None:
+def test_joules_that_are_lost_are_reported_at_whatever_point_between_two_readings(
+    read_s: float, intervals: int
+) -> None:
     t = every(read_s, 20)
     second = t / S
     for share in np.arange(0, 1, 0.05):
@@ -143,7 +145,7 @@ def test_joules_that_are_lost_are_told_at_whatever_point_between_two_readings(re
         assert found.energy_j is None, share
 
 
-def test_joules_that_are_lost_right_after_the_first_change_are_told() -> None:
+def test_joules_that_are_lost_right_after_the_first_change_are_reported() -> None:
     t = every(0.1, 2)
     second = t / S
     joules = 100 * np.where(second < 0.1, second, np.maximum(0.1, second - 0.6))

@@ -74,5 +74,5 @@ def test_idle_power_that_moved_was_anywhere_between() -> None:
     assert drift_w(idle(50.0), idle(None)) == {}
 
 
-def test_idle_power_of_another_machine_or_boot_says_nothing_of_a_drift() -> None:
+def test_idle_power_of_another_machine_or_boot_is_no_drift() -> None:
     assert drift_w(idle(50.0), idle(53.0, "another")) == {}

@@ -247,7 +247,7 @@ def test_what_a_meter_does_not_tell_is_named() -> None:
     told = {quantity: value for quantity, value in BUSY.items() if quantity != "temperature_c"}
     row = of_epoch({"gpu:0": told}, "gpu:0").loc["total"]
     assert pd.isna(row["gpu_temperature_c"])
-    assert row["telemetry_unknown"] == "the meters told nothing of gpu_temperature_c"
+    assert row["telemetry_unknown"] == "the meters report no gpu_temperature_c"
 
 
 def test_epochs_of_a_study_that_trains_nothing_still_join_its_runs(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ def test_a_killed_process_keeps_the_lock_until_the_governor_is_put_back(cpus: Pa
         assert governors(cpus) == ["powersave", "ondemand"]
 
 
-def test_a_machine_without_one_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_without_one_reports_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(SOURCE))
     monkeypatch.setattr("framewatt.host.governor._ANSWER_S", HANGS_S)
     refused = pytest.raises(FramewattError, match=r"preflight\.set_governor: no scaling_governor is")

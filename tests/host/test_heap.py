@@ -59,7 +59,7 @@ def test_a_cell_that_names_no_heap_has_no_variables(job: dict[str, Any]) -> None
     assert heap_settings(job) == {}
 
 
-def test_a_run_under_another_allocator_fails_and_one_that_asks_for_none_tells_what_it_has(
+def test_a_run_under_another_allocator_fails_and_a_run_without_a_request_reports_its_allocator(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(worker, "heap_in_force", lambda: RETURNED)
@@ -69,6 +69,6 @@ def test_a_run_under_another_allocator_fails_and_one_that_asks_for_none_tells_wh
     assert "\n" not in str(told.value)
 
 
-def test_variables_that_a_user_set_are_told_and_those_of_the_cell_are_not() -> None:
+def test_variables_that_a_user_set_are_reported_and_those_of_the_cell_are_not() -> None:
     assert set_in(KEEPING) == KEEPING
     assert set_in({**KEEPING, "MALLOC_ARENA_MAX": "1"}, KEEPING) == {"MALLOC_ARENA_MAX": "1"}

@@ -75,7 +75,7 @@ def test_a_lock_that_a_killed_snakemake_left_names_what_mends_it(tmp_path: Path)
     )
 
 
-def test_a_lock_that_another_holds_says_who(tmp_path: Path) -> None:
+def test_a_lock_of_another_process_names_its_holder(tmp_path: Path) -> None:
     other = Presence(tmp_path / ".snakemake", "")
     presence = Presence(tmp_path / ".snakemake", "snakemake --unlock")
     assert presence.explain_lock().startswith("another snakemake makes files here that this one would. ")

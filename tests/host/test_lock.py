@@ -82,7 +82,7 @@ def has_open(process: "subprocess.Popen[str]", path: Path) -> bool:
     return any(link.exists() and link.samefile(path) for link in opened)
 
 
-def test_the_second_waits_and_says_for_whom(start) -> None:
+def test_the_second_waits_and_names_the_first(start) -> None:
     first = start("demo")
     assert said(first) == "holds\n"
     second = start("mine", body="pass")
@@ -224,7 +224,7 @@ def test_what_others_wrote_into_the_lock_is_not_shown_unchecked(folder: Path, to
             machine_lock("mine", wait=False).__enter__()
 
 
-def test_a_lock_whose_file_was_removed_locks_nobody_out(folder: Path, start) -> None:
+def test_a_lock_with_a_removed_file_locks_nobody_out(folder: Path, start) -> None:
     first = start("demo")
     said(first)
     second = start("mine", body="pass")
@@ -264,7 +264,9 @@ def test_a_machine_without_a_folder_for_all_is_an_error(tmp_path: Path, monkeypa
         machine_lock("demo").__enter__()
 
 
-def test_a_tests_own_lock_says_that_it_is_one(folder: Path, tmp_path_factory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tests_own_lock_states_that_it_is_one(
+    folder: Path, tmp_path_factory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     other = tmp_path_factory.mktemp("other")
     with machine_lock("demo"):
         monkeypatch.setenv(VARIABLE, str(other))

@@ -60,11 +60,11 @@ def test_a_child_that_ends_well_has_no_reason(child) -> None:
     assert before_ns <= outcome.started_ns <= outcome.ended_ns - 0.2e9 <= after_ns - 0.2e9
 
 
-def test_a_crash_is_told_with_the_last_line_that_it_said(child) -> None:
+def test_a_crash_is_reported_with_the_last_line_that_it_printed(child) -> None:
     assert child("raise ValueError('no such layer')").reason == "ended with exit code 1: ValueError: no such layer"
 
 
-def test_a_killed_child_is_told_by_its_signal(child) -> None:
+def test_a_killed_child_is_reported_by_its_signal(child) -> None:
     reason = child("import os; os.kill(os.getpid(), 9)").reason
     assert reason is not None
     assert reason.startswith("killed by SIGKILL")
@@ -176,7 +176,7 @@ raise RuntimeError("x" * 290 + " no GPU 0 at https://api.corp/?key=" + key)
 """
 
 
-def test_what_a_crash_tells_of_its_owner_is_in_neither_log_nor_reason(
+def test_what_a_crash_prints_about_its_owner_is_in_neither_log_nor_reason(
     child, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("socket.gethostname", lambda: "myhost-17.example")
@@ -208,7 +208,7 @@ def test_a_log_of_any_size_is_scrubbed_at_both_ends(tmp_path: Path, monkeypatch:
     assert log.read_text() == "before <secret: X> is first\n[framewatt: 118 bytes left out]\nlast <secret: X>"
 
 
-def test_a_traceback_of_framewatts_own_tells_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_traceback_of_framewatts_own_shows_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WANDB_KEY", "0123abcdef89")
     code = "import os; from framewatt.base.cli import run; run(lambda: {}[os.environ['WANDB_KEY'].upper()])"
     path = {"PYTHONPATH": str(Path(__file__).parents[2] / "src")}

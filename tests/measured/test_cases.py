@@ -31,7 +31,7 @@ def played(name: str) -> dict:
     return found
 
 
-@pytest.mark.measured(twin="tests/energy/test_cases_simulated.py::test_every_meter_is_right_or_says_why_it_is_not")
+@pytest.mark.measured(twin="tests/energy/test_cases_simulated.py::test_every_meter_is_right_or_states_why_it_is_not")
 def test_every_meter_is_right_whatever_the_wall_clock_shows_and_a_divided_gpu_is_flagged() -> None:
     found = played("every meter, constant 100 W, a divided GPU, and the wall clock set ahead")
     for row in found["rows"]:
@@ -39,13 +39,15 @@ def test_every_meter_is_right_whatever_the_wall_clock_shows_and_a_divided_gpu_is
             assert "the GPU is divided (MIG): its energy is all its instances'" in row["flags"], row["meter"]
 
 
-@pytest.mark.measured(twin="tests/energy/test_cases_simulated.py::test_every_meter_is_right_or_says_why_it_is_not")
+@pytest.mark.measured(twin="tests/energy/test_cases_simulated.py::test_every_meter_is_right_or_states_why_it_is_not")
 def test_every_meter_follows_a_load_that_changes_each_second() -> None:
     played("every meter, bursts of 1 s")
 
 
-@pytest.mark.measured(twin="tests/energy/test_cases_simulated.py::test_a_sampling_process_that_ends_says_so_in_the_run")
-def test_a_killed_sampler_gives_no_energy_and_says_so_in_the_run() -> None:
+@pytest.mark.measured(
+    twin="tests/energy/test_cases_simulated.py::test_a_sampling_process_that_ends_reports_it_in_the_run"
+)
+def test_a_killed_sampler_gives_no_energy_and_reports_it_in_the_run() -> None:
     assert played("the sampler is killed")["errors"] == ["the sampling process died or hung"] * 2
 
 
@@ -59,11 +61,13 @@ def test_a_stopped_sampler_costs_the_energy_of_gauges_alone() -> None:
 @pytest.mark.measured(
     twin="tests/energy/test_cases_simulated.py::test_it_does_not_matter_when_the_sampling_process_does_not_run"
 )
-def test_a_starved_sampler_is_right_or_says_why_it_is_not() -> None:
+def test_a_starved_sampler_is_right_or_states_why_it_is_not() -> None:
     assert played("the sampler is starved")["errors"] == []
 
 
-@pytest.mark.measured(twin="tests/energy/test_cases_simulated.py::test_a_sampling_process_that_ends_says_so_in_the_run")
-def test_a_full_disk_gives_no_energy_and_says_so_in_the_run() -> None:
+@pytest.mark.measured(
+    twin="tests/energy/test_cases_simulated.py::test_a_sampling_process_that_ends_reports_it_in_the_run"
+)
+def test_a_full_disk_gives_no_energy_and_reports_it_in_the_run() -> None:
     (error, *_) = played("the disk is full")["errors"]
     assert "No space left on device" in error

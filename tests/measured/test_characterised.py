@@ -32,9 +32,9 @@ def kept_waiting(found: dict) -> list[str]:
 
 @needs_namespaces
 @pytest.mark.measured(
-    twin="tests/characterisation/test_characterised_simulated.py::test_a_machine_whose_meters_are_right_is_trusted"
+    twin="tests/characterisation/test_characterised_simulated.py::test_a_machine_with_right_meters_is_trusted"
 )
-def test_a_machine_whose_meters_are_right_is_trusted() -> None:
+def test_a_machine_with_right_meters_is_trusted() -> None:
     # Counters that are held up at an edge of a settled time lack power, which is no fault of the meters.
     found = played({})
     assert_trusted(found, found["held_up_s"])

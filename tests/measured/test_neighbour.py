@@ -82,9 +82,9 @@ def doubt_s(found: dict[str, Any]) -> float:
 
 
 @pytest.mark.measured(
-    twin="tests/witness/test_neighbour_simulated.py::test_the_work_of_a_run_and_of_all_others_is_told_apart_to_a_few_ticks"
+    twin="tests/witness/test_neighbour_simulated.py::test_the_work_of_a_run_and_of_all_others_is_separated_to_a_few_ticks"
 )
-def test_a_run_is_told_from_all_others_to_a_few_ticks(tmp_path: Path) -> None:
+def test_a_run_is_separated_from_all_others_to_a_few_ticks(tmp_path: Path) -> None:
     found = run_in(tmp_path)
     witness = found["witness"]
     assert witness["unknown"] is None

@@ -93,8 +93,8 @@ def test_a_slow_meter_keeps_no_other_waiting(tmp_path: Path, monkeypatch: pytest
     assert len(quick) >= 45
 
 
-@pytest.mark.measured(twin="tests/sampling/test_loop.py::test_a_reading_each_millisecond_tells_how_late_it_was")
-def test_a_reading_each_millisecond_tells_how_late_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.measured(twin="tests/sampling/test_loop.py::test_a_reading_each_millisecond_shows_how_late_it_was")
+def test_a_reading_each_millisecond_shows_how_late_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     zone = tmp_path / "powercap" / "intel-rapl:0"
     zone.mkdir(parents=True)
     for name, content in (("name", "package-0"), ("energy_uj", "5000000"), ("max_energy_range_uj", "262143328850")):

@@ -79,7 +79,7 @@ def test_times_that_make_no_sense_are_errors(
         wall.read()
 
 
-def test_what_is_missing_is_told_by_its_key(tmp_path: Path) -> None:
+def test_what_is_missing_is_reported_by_its_key(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     assert External(Log(path)).available()[1].startswith("instruments.external.path: ")
     path.write_text("when,watts\n")

@@ -155,7 +155,7 @@ def test_an_instance_of_a_divided_gpu_stands_for_the_whole(nvml: FakeNvml, monke
     assert notes == {"gpu:1": "the GPU is divided (MIG): its energy is all its instances'"}
 
 
-def test_a_gpu_that_tells_nothing_is_an_error(nvml: FakeNvml) -> None:
+def test_a_gpu_without_any_quantity_is_an_error(nvml: FakeNvml) -> None:
     nvml.broken = {name for name in dir(FakeNvml) if name.startswith("nvmlDeviceGet")} - {
         "nvmlDeviceGetCount",
         "nvmlDeviceGetHandleByIndex",
@@ -165,7 +165,7 @@ def test_a_gpu_that_tells_nothing_is_an_error(nvml: FakeNvml) -> None:
         Nvml(library=nvml).open()
 
 
-def test_what_one_call_gives_is_asked_once_a_reading(nvml: FakeNvml) -> None:
+def test_what_one_call_gives_is_requested_once_a_reading(nvml: FakeNvml) -> None:
     meter = Nvml(library=nvml)
     channels = meter.open()
     before = nvml.utilization_calls
@@ -183,7 +183,7 @@ def test_a_forbidden_gpu_that_no_run_may_use_is_none_of_its_business(
     assert {domain for domain, _ in readings(Nvml(library=nvml))} == {"gpu:1"}
 
 
-def test_a_forbidden_gpu_that_the_run_is_given_is_told(nvml: FakeNvml, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_forbidden_gpu_that_the_run_is_given_is_reported(nvml: FakeNvml, monkeypatch: pytest.MonkeyPatch) -> None:
     nvml.forbidden = {0}
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
     with pytest.raises(FramewattError, match="names GPU 0, and the driver reports nothing"):

@@ -38,7 +38,7 @@ def parser() -> IntervalParser:
     return parser
 
 
-def test_the_first_interval_tells_the_sockets() -> None:
+def test_the_first_interval_shows_the_sockets() -> None:
     parser = IntervalParser()
     assert not parser.learn(perf_lines(0.1, "5.00", "2.00"))
     assert parser.learn([*perf_lines(0.1, "5.00", "2.00"), *perf_lines(0.2, "5.00", "2.00")])
@@ -80,7 +80,7 @@ def test_what_is_no_reading_is_left_out(parser: IntervalParser) -> None:
     assert parser.readings(["", "# started on …", "0.1,S0,4,1.00,Joules,power/energy-gpu/,1,1,,"], now_ns=S) == []
 
 
-def test_perf_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_perf_states_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     meter = Perf(events=tmp_path / "events", paranoid=tmp_path / "paranoid")
     monkeypatch.setattr("shutil.which", lambda _: None)
     assert "is not installed (Debian: apt install linux-perf)" in meter.available()[1]

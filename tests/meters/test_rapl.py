@@ -40,7 +40,7 @@ def test_rapl_reads_every_zone(tmp_path: Path) -> None:
     meter.close()
 
 
-def test_rapl_tells_the_dies_of_a_package_apart(tmp_path: Path) -> None:
+def test_rapl_separates_the_dies_of_a_package(tmp_path: Path) -> None:
     for package, die in ((0, 0), (0, 1), (1, 0)):
         folder = f"intel-rapl:{2 * package + die}"
         zone(tmp_path, folder, f"package-{package}-die-{die}", 5_000_000 * (1 + 2 * package + die))
@@ -78,7 +78,7 @@ def test_rapl_follows_the_counter_and_marks_a_failed_read(tmp_path: Path) -> Non
     meter.close()
 
 
-def test_rapl_says_what_is_missing_and_how_to_mend_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rapl_states_what_is_missing_and_how_to_mend_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert Rapl(tmp_path).available() == (
         False,
         f"no RAPL zone under {tmp_path} (no such hardware, or a virtual machine that hides it)",

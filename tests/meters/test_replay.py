@@ -30,6 +30,6 @@ def test_a_replay_reads_what_was_recorded_when_it_was(tmp_path: Path, monkeypatc
     assert found == pytest.approx([40, 40, math.nan, math.nan, 5, math.nan], nan_ok=True)
 
 
-def test_a_replay_without_its_trace_says_so(tmp_path: Path) -> None:
+def test_a_replay_without_its_trace_reports_it(tmp_path: Path) -> None:
     with pytest.raises(FramewattError, match=r"instruments.replay_trace: .*nowhere does not exist"):
         Replay(tmp_path / "nowhere").open()

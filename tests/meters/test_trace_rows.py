@@ -93,7 +93,7 @@ def test_of_a_long_trace_one_channel_is_in_memory_at_a_time(tmp_path: Path) -> N
 
 
 @pytest.mark.usefixtures("long_traces")
-def test_a_long_trace_that_is_cut_off_meanwhile_is_told_so(tmp_path: Path) -> None:
+def test_a_long_trace_that_is_cut_off_meanwhile_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "power.parquet"
     write_trace(path, one_behind_the_other())
     found = open_trace(path)
@@ -103,7 +103,7 @@ def test_a_long_trace_that_is_cut_off_meanwhile_is_told_so(tmp_path: Path) -> No
 
 
 @pytest.mark.usefixtures("long_traces")
-def test_a_long_trace_that_has_other_readings_meanwhile_is_told_so(tmp_path: Path, monkeypatch) -> None:
+def test_a_long_trace_that_has_other_readings_meanwhile_is_reported(tmp_path: Path, monkeypatch) -> None:
     write_trace(tmp_path / "power.parquet", one_behind_the_other())
     found = open_trace(tmp_path / "power.parquet")
     monkeypatch.setattr(trace_file._Numbers, "number_rows", lambda self, batch: np.zeros(len(batch), np.int32))

@@ -94,17 +94,17 @@ def test_a_calm_machine_has_no_findings(tmp_path: Path) -> None:
         (f"{CPU}/cpu0/thermal_throttle/package_throttle_count", "7\n", "CPU throttling", "7 times since the boot"),
     ],
 )
-def test_each_disturbance_is_found(tmp_path: Path, file: str, text: str, topic: str, found: str) -> None:
+def test_each_disturbance_is_detected(tmp_path: Path, file: str, text: str, topic: str, found: str) -> None:
     assert findings(machine(tmp_path, **{file: text})) == {topic: found}
 
 
-def test_a_hot_processor_is_found(tmp_path: Path) -> None:
+def test_a_hot_processor_is_detected(tmp_path: Path) -> None:
     sensor = "sys/class/hwmon/hwmon0"
     root = machine(tmp_path, **{f"{sensor}/name": "k10temp\n", f"{sensor}/temp1_input": "91000"})
     assert findings(root) == {"CPU temperature": "91 °C"}
 
 
-def test_other_work_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_work_is_detected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = machine(tmp_path)
     later = "cpu 10100 0 0 900 0 0 0 0\n"
     monkeypatch.setattr("time.sleep", lambda _: (root / "proc/stat").write_text(later))
@@ -128,7 +128,7 @@ def test_a_gpus_disturbances_are_found(tmp_path: Path) -> None:
     }
 
 
-def test_a_machine_that_shows_no_governor_says_so(tmp_path: Path) -> None:
+def test_a_machine_that_shows_no_governor_reports_it(tmp_path: Path) -> None:
     root = machine(tmp_path)
     for number in (0, 1):
         (root / f"{CPU}/cpu{number}/cpufreq/scaling_governor").unlink()

@@ -56,7 +56,7 @@ FORMS = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_value_is_found_and_taken_out_in_every_form(form: str) -> None:
+def test_a_value_is_detected_and_taken_out_in_every_form(form: str) -> None:
     text = f"all is well\nmodel says {FORMS[form]} and ends"
     ((line, kind),) = SECRETS.lines(text)
     assert (line, kind.split(" in ")[0]) == (2, "<secret: WANDB_KEY>")
@@ -90,7 +90,7 @@ PRIVATE = {
 
 
 @pytest.mark.parametrize("text", PRIVATE)
-def test_what_tells_of_a_person_or_machine_is_taken_out_and_the_rest_stays(text: str) -> None:
+def test_what_identifies_a_person_or_machine_is_taken_out_and_the_rest_stays(text: str) -> None:
     assert SECRETS.redact(text) == PRIVATE[text]
 
 
@@ -112,7 +112,7 @@ def test_what_only_looks_like_it_stays(text: str) -> None:
     assert (SECRETS.lines(text), SECRETS.redact(text)) == ([], text)
 
 
-def test_what_the_study_states_may_be_told() -> None:
+def test_what_the_study_states_may_be_published() -> None:
     secrets = Secrets({}, frozenset({"jane@uni-x.de", "10.1.2.3"}))
     assert secrets.find(b"Jane@Uni-X.de at 10.1.2.3 and 10.1.2.4") == ["<IP>"]
 

@@ -53,13 +53,13 @@ def test_they_are_those_library_forms() -> None:
     assert forms == set(library_forms())
 
 
-def test_private_keys_are_found_as_by_the_library() -> None:
+def test_private_keys_are_detected_as_by_the_library() -> None:
     detectors = {kind.__name__: kind for kind in get_mapping_from_secret_type_to_class().values()}
     for form in detectors["PrivateKeyDetector"].denylist:
         assert Secrets({}).find(f"-----{form.pattern}-----".encode()) == ["<token: private key>"], form.pattern
 
 
 @pytest.mark.parametrize("whose", sorted({form.service for form in TOKEN_FORMS} - {"private key"}))
-def test_one_of_each_is_found(whose: str) -> None:
+def test_one_of_each_is_detected(whose: str) -> None:
     assert Secrets({}).redact(f"found {SAMPLES[whose]} here") == f"found <token: {whose}> here"
     assert Secrets({}).redact(f"key={SAMPLES[whose]}, x") == f"key=<token: {whose}>, x"

@@ -41,7 +41,7 @@ def test_functions_are_a_verb_and_its_object() -> None:
     ]
 
 
-def test_words_of_sentences_are_found_in_docstrings_comments_and_messages() -> None:
+def test_words_of_sentences_are_detected_in_docstrings_comments_and_messages() -> None:
     source = '"""What a file tells."""\n\nvalue = 1  # a run beside it\nprint("the record says 5")\n'
     assert texts(source) == [(1, "tells"), (4, "says"), (3, "beside")]
 
@@ -66,7 +66,7 @@ def test_ordinary_english_is_fine() -> None:
         ("'No meter was found. Install one.'", []),
     ],
 )
-def test_the_old_form_of_errors_is_found(message: str, matches: list[str]) -> None:
+def test_the_old_form_of_errors_is_detected(message: str, matches: list[str]) -> None:
     assert [text for _, text in texts(f"raise FramewattError({message})\n")] == matches
 
 
@@ -119,7 +119,7 @@ def test_a_page_has_no_log_of_what_was_tried() -> None:
     ]
 
 
-def test_long_sentences_are_found_in_paragraphs_lists_and_tables() -> None:
+def test_long_sentences_are_detected_in_paragraphs_lists_and_tables() -> None:
     long = "word " * 40 + "end."
     starts = [line for line, _ in page(f"# T\n\nYou can.\n\n{long}\n\n- {long}\n- short.\n\n| {long} | b |\n")]
     assert starts == [5, 7, 10]

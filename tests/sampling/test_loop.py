@@ -237,7 +237,7 @@ def test_an_error_of_a_slow_meter_ends_the_sampling(tmp_path: Path, monkeypatch:
         sample_until_closed(tasks, monkeypatch, reader)
 
 
-def test_a_reading_each_millisecond_tells_how_late_it_was(
+def test_a_reading_each_millisecond_shows_how_late_it_was(
     tmp_path: Path, clock: SimulatedTime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     zone = tmp_path / "powercap" / "intel-rapl:0"

@@ -57,7 +57,7 @@ def played(folder: Path, others: Callable[[float], float]) -> dict:
     return window_of(trace)["witness"]
 
 
-def test_the_work_of_a_run_and_of_all_others_is_told_apart_to_a_few_ticks(tmp_path: Path) -> None:
+def test_the_work_of_a_run_and_of_all_others_is_separated_to_a_few_ticks(tmp_path: Path) -> None:
     witness = played(tmp_path, lambda _: 0.0)
     assert witness["unknown"] is None
     assert witness["run_cpu_s"] == pytest.approx(2.0, abs=TICK_S)

@@ -83,7 +83,7 @@ DISTURBED = {
 
 
 @pytest.mark.parametrize(("script", "cause"), DISTURBED.values(), ids=DISTURBED)
-def test_a_disturbed_window_says_by_what(script: Script, cause: str, tmp_path: Path) -> None:
+def test_a_disturbed_window_names_the_cause(script: Script, cause: str, tmp_path: Path) -> None:
     found = told(play(kernel(tmp_path), script))
     assert found["disturbed"] == [cause]
     assert disturbance_flags(found) == [f"disturbed: {cause}"]
@@ -155,7 +155,7 @@ def test_epochs_together_are_witnessed_without_what_lies_between(tmp_path: Path)
     assert told(trace, [(5 * S, 11 * S), (12 * S, 17 * S)])["others_cpu_s"] == pytest.approx(1)
 
 
-def test_heat_is_told_and_is_nobodys_disturbance(tmp_path: Path) -> None:
+def test_heat_is_reported_and_is_nobodys_disturbance(tmp_path: Path) -> None:
     def hot(scene: Kernel, time_s: float) -> None:
         at_work(scene)
         scene.put("sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count", f"{round(3 * time_s)}\n")

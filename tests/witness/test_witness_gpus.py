@@ -81,7 +81,7 @@ def test_the_runs_own_processes_and_framewatts_are_nobody_elses(scene: Kernel) -
     assert gpu_flags(found) == []
 
 
-def test_a_process_of_somebody_else_is_told_with_its_gpu(scene: Kernel) -> None:
+def test_a_process_of_somebody_else_is_reported_with_its_gpu(scene: Kernel) -> None:
     found = window(scene, [[WORKER], []], [[WORKER], []], [[WORKER], [STRANGER]], [[WORKER], []])
     assert found["other_processes"] == {"gpu:0": 0, "gpu:1": 1}
     assert gpu_flags(found) == ["1 process of others on gpu:1"]
@@ -93,7 +93,7 @@ def test_what_a_driver_does_not_tell_and_what_lies_in_another_namespace_is_unkno
     assert gpu_flags(found) == []
 
 
-def test_a_window_without_gpus_says_nothing_of_them(scene: Kernel) -> None:
+def test_a_window_without_gpus_has_nothing_about_them(scene: Kernel) -> None:
     assert "other_processes" not in window(scene, [], [], [])
 
 

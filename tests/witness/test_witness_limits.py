@@ -59,7 +59,7 @@ def test_what_others_take_at_rest_is_allowed_on_top(at_rest: float | None, distu
     assert told(play(kernel(tmp_path / "more"), neighbour(0.1)), at_rest=at_rest)["disturbed"]
 
 
-def test_a_calibration_says_how_many_processors_others_took() -> None:
+def test_a_calibration_states_how_many_processors_others_took() -> None:
     assert others_at_rest({"duration_s": 60.0, "witness": {"others_cpu_s": 3.0}}) == 0.05
     for unknown in ({"duration_s": 60.0}, {"duration_s": 60.0, "witness": None}, {"domains": {}}):
         assert others_at_rest(unknown) is None
@@ -67,7 +67,7 @@ def test_a_calibration_says_how_many_processors_others_took() -> None:
 
 
 @pytest.mark.parametrize("told", ["many", float("nan"), float("inf"), -5.0, True, [3.0]])
-def test_a_calibration_that_says_nonsense_of_others_allows_for_nothing(told: object) -> None:
+def test_a_calibration_with_nonsense_about_others_allows_for_nothing(told: object) -> None:
     assert others_at_rest({"duration_s": 60.0, "witness": {"others_cpu_s": told}}) is None
     assert others_at_rest({"duration_s": told, "witness": {"others_cpu_s": 3.0}}) is None
     assert others_at_rest({"duration_s": 60.0, "witness": told}) is None
@@ -89,7 +89,7 @@ def test_a_calibration_that_says_nonsense_of_others_allows_for_nothing(told: obj
         (7.5, 8.0, False, True),
     ],
 )
-def test_the_limit_is_held_from_both_sides_and_doubt_at_the_edges_is_told(
+def test_the_limit_is_exact_from_both_sides_and_doubt_at_the_edges_is_reported(
     unsure_s: float, others_s: float, disturbed: bool, unknown: bool
 ) -> None:
     nothing = {"cpu": 0.0, "memory": 0.0, "io": 0.0}

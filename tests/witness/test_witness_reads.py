@@ -72,7 +72,7 @@ def test_a_process_that_hidepid_hides_is_there(monkeypatch: pytest.MonkeyPatch, 
     assert not ProcessTree(RUNNER, SAMPLER, tmp_path).lives(hidden)
 
 
-def test_a_kernel_without_heat_or_clocks_tells_none(tmp_path: Path) -> None:
+def test_a_kernel_without_heat_or_clocks_shows_none(tmp_path: Path) -> None:
     scene = kernel(tmp_path).write()
     assert Machine(scene.root).read().throttled is None
     assert Machine(scene.root).read().frequency_hz is None
@@ -83,11 +83,11 @@ def test_a_kernel_without_heat_or_clocks_tells_none(tmp_path: Path) -> None:
     assert Machine(scene.root).read().frequency_hz == 2e9
 
 
-def test_partitions_and_loops_are_not_counted_beside_their_disk(tmp_path: Path) -> None:
+def test_partitions_and_loops_are_not_counted_next_to_their_disk(tmp_path: Path) -> None:
     assert Machine(kernel(tmp_path, sectors=1000).write().root).read().disk_read_b == 512_000
 
 
-def test_a_path_to_a_disk_is_not_counted_beside_it(tmp_path: Path) -> None:
+def test_a_path_to_a_disk_is_not_counted_next_to_it(tmp_path: Path) -> None:
     scene = kernel(tmp_path, sectors=1000, disks=("nvme0n2", "nvme0c0n2", "bcache0")).write()
     assert Machine(scene.root).read().disk_read_b == 2 * 512_000
     for name, hidden in (("nvme0n2", 0), ("nvme0c0n2", 1)):

@@ -89,7 +89,7 @@ def telemetry(window: Mapping[str, Any], domain: str | None = None) -> dict[str,
     ]
     known = {column: _together(column, gauges) for column in _QUANTITIES}
     missing = [column for column, value in known.items() if value is None]
-    why = f"the meters told nothing of {', '.join(missing)}" if gauges and missing else None
+    why = f"the meters report no {', '.join(missing)}" if gauges and missing else None
     return known | {_UNKNOWN: why if gauges else "no meter of a GPU"}
 
 

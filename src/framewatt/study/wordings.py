@@ -238,7 +238,7 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
     "gpu_unmetered": (
         ": not used, and no meter tells its power; to leave it out: CUDA_VISIBLE_DEVICES or statistics.unused_gpus",
     ),
-    "telemetry_missing": ("the meters told nothing of ",),
+    "telemetry_missing": ("the meters told nothing of ", "the meters report no "),
     "no_gpu_meter": ("no meter of a GPU",),
     # Imported runs (imports).
     "not_in_logs": ("the logs do not say",),
