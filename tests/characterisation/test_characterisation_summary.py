@@ -190,11 +190,11 @@ def test_loads_run_when_they_are_planned_and_no_longer(clock: SimulatedTime, lat
     one, others = Burner(late_s), [Burner(late_s), Burner(late_s)]
     load = Loads({ONE_CORE: [one], ALL_CORES: [one, *others]}, {GPU: "it is elsewhere"})
     plan = planned(load.names, 2, 0.5)
-    began_ns = clock.now_ns
+    started_ns = clock.now_ns
     stretches = load.run(plan)
     assert [stretch.load for stretch in stretches] == [name for name, _ in plan]
     # The plan's ends stay where they are, a second after the call and then one stretch after the other.
-    ends_ns = (began_ns + S + np.cumsum([round(seconds * S) for _, seconds in plan])).tolist()
+    ends_ns = (started_ns + S + np.cumsum([round(seconds * S) for _, seconds in plan])).tolist()
     assert clock.now_ns == ends_ns[-1]
     for stretch, end_ns in zip(stretches, ends_ns, strict=True):
         assert stretch.end_ns == end_ns + (0 if stretch.load == IDLE else round(late_s * S))

@@ -110,14 +110,14 @@ def test_counters_that_freeze_are_not_trusted_and_a_counter_that_wraps_is(play: 
 
 def test_played_counters_that_are_held_up_at_an_edge_lack_so_much_power(play: Play) -> None:
     """Why one play in about 25 failed in real time: the program that plays counters may be held up for 0.08 s."""
-    held_up_s = 0.08
+    delayed_s = 0.08
     (load, *_) = [one for one in stretches_of(plan()) if one.load == ALL_CORES]
     end_s = (load.end_ns - ORIGIN_NS) * 1e-9
-    played = play({}, stands_still=[(end_s - held_up_s, end_s + 0.001)])
+    played = play({}, stands_still=[(end_s - delayed_s, end_s + 0.001)])
     (seen,) = [
         one for one in channels_of(played)["cpu:package-0 energy_j rapl"]["responses"] if one["load"] == ALL_CORES
     ]
-    assert seen["power_w"] == pytest.approx(CPU_W[ALL_CORES] * (1 - held_up_s / SETTLED_S), rel=0.01)
+    assert seen["power_w"] == pytest.approx(CPU_W[ALL_CORES] * (1 - delayed_s / SETTLED_S), rel=0.01)
     with pytest.raises(AssertionError, match=r"cpu:package-0 energy_j (rapl|pyrapl): "):
         assert_trusted(played)
-    assert_trusted(played, held_up_s)
+    assert_trusted(played, delayed_s)

@@ -49,7 +49,7 @@ def test_the_shortest_window_is_what_simulated_ones_come_to(meter: SimulatedMete
 
 def test_a_lag_that_windows_know_nothing_of_lengthens_them() -> None:
     late = shortest_windows(Seen(INSTANT.channel, 0.5, 0.0, IDLE_W, LOAD_W))
-    # 0.5 s of a rise of 210 W at the begin, and as much of a fall at the end, cancel but for their places.
+    # 0.5 s of a rise of 210 W at the begin, and as much of a fall at the end, cancel except their places.
     assert late["0.01"] >= shortest_windows(Seen(INSTANT.channel, 0.0, 0.0, IDLE_W, LOAD_W))["0.01"]
 
 

@@ -134,10 +134,10 @@ def test_meters_that_are_slow_to_start_get_more_time_and_no_error(monkeypatch: p
 
     def busy(name: str, peers_python: str, lead_s: float) -> dict:
         leads.append(lead_s)
-        return {"held_up_s": 0, "late_s": 0} if lead_s > 20 else {"not_ready_s": 4.0}
+        return {"delayed_s": 0, "late_s": 0} if lead_s > 20 else {"not_ready_s": 4.0}
 
     monkeypatch.setattr(played, "_play_once", busy)
-    assert played.play_case("constant 100 W") == {"held_up_s": 0, "late_s": 0}
+    assert played.play_case("constant 100 W") == {"delayed_s": 0, "late_s": 0}
     assert leads == [0, 12, 24]
     # Before second 0 nothing is drawn: the lead changes no right value.
     script = CASES[0].script

@@ -58,8 +58,8 @@ def play_case(name: str, peers_python: str = "", longest_hold_s: float = _LONGES
         if not_ready_s := played.get("not_ready_s"):
             why.append(f"meters were ready {not_ready_s:.3g} s too late")
             lead_s = min(lead_s + 3 * not_ready_s, _LONGEST_LEAD_S)
-        elif (held_up_s := max(played["held_up_s"], played["late_s"])) > longest_hold_s:
-            why.append(f"counters were held up for {held_up_s:.3g} s")
+        elif (delayed_s := max(played["delayed_s"], played["late_s"])) > longest_hold_s:
+            why.append(f"counters were held up for {delayed_s:.3g} s")
         else:
             return played
     raise AssertionError(f"{name}: this machine is too busy to play hardware: {', then '.join(why)}")
@@ -72,7 +72,7 @@ def _play_once(name: str, peers_python: str, lead_s: float) -> dict:
 
 
 def play_cases(names: Sequence[str], peers_python: str = "") -> dict[str, dict]:
-    """Play cases, several at a time but for those that would disturb others, by name."""
+    """Play cases, several at a time except those that would disturb others, by name."""
     alone = [case.name for case in CASES if case.alone and case.name in names]
     together = [name for name in names if name not in alone]
 
@@ -113,7 +113,7 @@ def main(name: str, scratch: Path, peers_python: str, lead_s: float) -> None:
     errors = [summary["error"] for summary in summaries if "error" in summary]
     rows += [row for peer in peers for row in _peer_rows(case, script, peer)]
     late = {
-        "held_up_s": float((scratch / HELD_UP).read_text()),
+        "delayed_s": float((scratch / HELD_UP).read_text()),
         "late_s": max((row["late_s"] or 0 for row in rows if "late_s" in row), default=0),
     }
     print(json.dumps({"rows": rows, "errors": errors, "sampler": summaries[0], **late}))

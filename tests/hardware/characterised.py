@@ -41,7 +41,7 @@ _SHARES = {"cpu:package-0": 1.0, "cpu:core-0": 0.6, "cpu:dram-0": 0.1, "cpu:psys
 
 def play_plan(change: dict, lead_s: float) -> dict:
     """Characterise scripted hardware in namespaces of its own: `rc`, `out`, `record` or None, `trace`, `picture`,
-    `held_up_s`.
+    `delayed_s`.
 
     Args:
         change: fields of the hardware's Script that differ; `frozen` in seconds of the plan.
@@ -72,12 +72,12 @@ def script_of(change: dict, lead_s: float) -> Script:
     return replace(Script(watts=watts, limit_w=400.0), **{**change, "frozen": frozen})
 
 
-def assert_trusted(played: dict, held_up_s: float = 0.0) -> None:
+def assert_trusted(played: dict, delayed_s: float = 0.0) -> None:
     """Fail unless every meter of a machine whose meters are right is trusted, and characterised as what it is.
 
     Args:
         played: see play_plan.
-        held_up_s: longest time for which the played counters stood still. Where that is at an edge of a settled time,
+        delayed_s: longest time for which the played counters stood still. Where that is at an edge of a settled time,
             as much of the power is missing.
     """
     assert played["rc"] == 0, played["out"]
@@ -86,7 +86,7 @@ def assert_trusted(played: dict, held_up_s: float = 0.0) -> None:
     assert played["picture"].startswith("<?xml")
     channels = channels_of(played)
     assert {name.split()[2] for name in channels} == {"rapl", "perf", "pyrapl", "nvml", "nvidia-smi"}
-    within = 0.02 + held_up_s / SETTLED_S
+    within = 0.02 + delayed_s / SETTLED_S
     for name, one in channels.items():
         watts = {"gpu:0": GPU_W, "cpu:package-0": CPU_W}.get(one["channel"]["domain"])
         if watts:
@@ -196,7 +196,7 @@ def main(change: dict, lead_s: float, scratch: Path) -> None:
                 "record": json.loads(record.read_text()) if record.exists() else None,
                 "trace": (folder / "trace.parquet").exists(),
                 "picture": picture.read_text()[:200] if picture.exists() else "",
-                "held_up_s": float((scratch / HELD_UP).read_text()),
+                "delayed_s": float((scratch / HELD_UP).read_text()),
             }
         )
     )

@@ -15,7 +15,7 @@ from hardware.script import Script, load
 STEP_S = 0.004
 """How often the counters move on."""
 
-HELD_UP = "held_up_s"
+HELD_UP = "delayed_s"
 """Name of the file that tells the longest time in which they did not."""
 
 _CLASS = Path("/sys/class")
@@ -113,7 +113,7 @@ def stat_line(busy_s: float) -> str:
 
 
 def play(tree: Tree, stat: Path, script: Path) -> None:
-    """Follow the script for ever, and keep in `held_up_s` beside it how long the counters once stood still.
+    """Follow the script for ever, and keep in `delayed_s` beside it how long the counters once stood still.
 
     The script's start is read from its file once that names one.
     """
@@ -123,13 +123,13 @@ def play(tree: Tree, stat: Path, script: Path) -> None:
     file = os.open(stat, os.O_WRONLY)
     domain = "cpu:package-0"
     due_s = shown_s = known.now_s()
-    held_up_s = 0.0
+    delayed_s = 0.0
     held_up = os.open(script.parent / HELD_UP, os.O_WRONLY | os.O_CREAT)
     while True:
         now_s = known.now_s()
-        if now_s - shown_s > held_up_s:
-            held_up_s = now_s - shown_s
-            os.pwrite(held_up, f"{held_up_s:020.9f}".encode(), 0)
+        if now_s - shown_s > delayed_s:
+            delayed_s = now_s - shown_s
+            os.pwrite(held_up, f"{delayed_s:020.9f}".encode(), 0)
         shown_s = now_s
         tree.show(now_s)
         # A joule of the script is a second of work, so that an estimate of 1 W a busy processor finds its joules.

@@ -41,13 +41,13 @@ def gpu_line(script: Script, second: float, fields: Sequence[str]) -> str:
 
 
 def perf_lines(
-    script: Script, began_s: float, last_s: float, now_s: float, events: Sequence[str], *, in_json: bool
+    script: Script, started_s: float, last_s: float, now_s: float, events: Sequence[str], *, in_json: bool
 ) -> list[str]:
     """Return the lines that `perf stat -I --per-socket` prints at the end of an interval, as perf 6.1 does.
 
     Args:
         script: the hardware.
-        began_s: second at which perf started.
+        started_s: second at which perf started.
         last_s: second at which the interval started.
         now_s: second at which it ended.
         events: names of the events, `energy-pkg` or `energy-ram`.
@@ -62,10 +62,10 @@ def perf_lines(
             counted = not any(begin < now_s and end > last_s for begin, end in script.unreadable.get(domain, []))
             joules = script.counted_j(domain, last_s, now_s)
             if in_json:
-                row = {"interval": round(now_s - began_s, 9), "socket": f"S{socket}", "aggregate-number": 1}
+                row = {"interval": round(now_s - started_s, 9), "socket": f"S{socket}", "aggregate-number": 1}
                 row |= {"counter-value": f"{joules:.6f}" if counted else "<not counted>", "unit": "Joules"}
                 lines.append(json.dumps({**row, "event": f"power/{event}/", "event-runtime": 1, "pcnt-running": 100.0}))
             else:
                 value = f"{joules:.2f}" if counted else "<not counted>"
-                lines.append(f"{now_s - began_s:16.9f},S{socket},1,{value},Joules,power/{event}/,100000000,100.00,,")
+                lines.append(f"{now_s - started_s:16.9f},S{socket},1,{value},Joules,power/{event}/,100000000,100.00,,")
     return lines

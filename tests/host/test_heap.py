@@ -66,7 +66,7 @@ def test_a_run_under_another_allocator_fails_and_a_run_without_a_request_reports
     assert worker.checked_heap({"options": {}}) == RETURNED
     with pytest.raises(FramewattError, match=r"heap: freed memory is returned .*cell says kept") as told:
         worker.checked_heap({"options": {"heap": KEPT}})
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(raised.value)
 
 
 def test_variables_that_a_user_set_are_reported_and_those_of_the_cell_are_not() -> None:

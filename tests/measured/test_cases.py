@@ -27,7 +27,7 @@ def played(name: str) -> dict:
     found = play_case(name, longest_hold_s=LONGEST_HOLD_S)
     assert {row["meter"] for row in found["rows"]} == EVERY_METER
     for row in found["rows"]:
-        assert_right(row, max(STEP_S, found["held_up_s"]))
+        assert_right(row, max(STEP_S, found["delayed_s"]))
     return found
 
 

@@ -13,7 +13,7 @@ def test_writing_it_between_runs_costs_little(tmp_path: Path) -> None:
     scene = Scene(tmp_path)
     live = scene.live()
     play(scene, live, 4)
-    began_s = time.process_time()
+    started_s = time.process_time()
     for _ in range(10):
         live.begins("aggregate", None)
-    assert (time.process_time() - began_s) / 10 < 0.05
+    assert (time.process_time() - started_s) / 10 < 0.05

@@ -49,15 +49,15 @@ def simulated(
         its summary, and the times of the readings of every channel, in nanoseconds since the loop began.
     """
     channels, tasks = open_meters(meters, path)
-    began_ns = clock.now_ns
+    started_ns = clock.now_ns
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(fileno=lambda: 0))
-    monkeypatch.setattr(loop, "select", SimulatedSelect(clock, 0, began_ns + round(seconds * S), late_s))
+    monkeypatch.setattr(loop, "select", SimulatedSelect(clock, 0, started_ns + round(seconds * S), late_s))
     try:
         summary = sample(tasks)
     finally:
         gc.enable()
     trace = read_raw(path, tuple(channels))
-    return summary, [trace.read_channel(index)[0] - began_ns for index in range(len(channels))]
+    return summary, [trace.read_channel(index)[0] - started_ns for index in range(len(channels))]
 
 
 class Timed:

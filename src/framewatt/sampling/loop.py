@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from framewatt.sampling.apart import Apart
+from framewatt.sampling.slow_meter import SlowMeter
 from framewatt.sampling.turns import Flush, OnTime, Turns, WhenReady
 
 _LONGEST_WAIT_NS = 10**9
@@ -25,8 +25,8 @@ def sample(tasks: Sequence[Turns]) -> dict[str, Any]:
     started_ns, cpu_started_ns = time.monotonic_ns(), time.process_time_ns()
     streams = {stream: task for task in tasks if isinstance(task, WhenReady) and (stream := task.meter.stream())}
     slow = [task for task in tasks if isinstance(task, OnTime) and task.slow]
-    apart = [Apart(task, started_ns) for task in slow]
-    for thread in apart:
+    threads = [SlowMeter(task, started_ns) for task in slow]
+    for thread in threads:
         thread.start()
     on_time = [*(task for task in tasks if task not in streams.values() and task not in slow), Flush(tasks)]
     for task in on_time:
@@ -50,7 +50,7 @@ def sample(tasks: Sequence[Turns]) -> dict[str, Any]:
             if task.due_ns <= now_ns:
                 task.turn()
             next_ns = min(next_ns, task.due_ns)
-    for thread in apart:
+    for thread in threads:
         thread.end()
     summary = _summary([task for task in tasks if isinstance(task, OnTime)], started_ns, cpu_started_ns)
     for task in tasks:

@@ -7,7 +7,7 @@ from framewatt.base.errors import FramewattError
 from framewatt.sampling.turns import OnTime
 
 
-class Apart(threading.Thread):
+class SlowMeter(threading.Thread):
     """Polls a slow meter in a thread of its own; a driver's call does not hold Python's GIL, so others need not wait.
 
     Args:
