@@ -64,7 +64,7 @@ def test_a_run_under_another_allocator_fails_and_a_run_without_a_request_reports
 ) -> None:
     monkeypatch.setattr(worker, "heap_in_force", lambda: RETURNED)
     assert worker.checked_heap({"options": {}}) == RETURNED
-    with pytest.raises(FramewattError, match=r"heap: freed memory is returned .*cell says kept") as told:
+    with pytest.raises(FramewattError, match=r"heap: freed memory is returned .*cell says kept") as raised:
         worker.checked_heap({"options": {"heap": KEPT}})
     assert "\n" not in str(raised.value)
 
