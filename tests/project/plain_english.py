@@ -15,7 +15,7 @@ import re
 import sys
 import tokenize
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
@@ -357,11 +357,22 @@ def pending_text(counts: dict[str, Counter[str]]) -> str:
     return "\n".join([*head, *(f"\n{row}" for row in rows)]) + "\n"
 
 
+def without_stale(text: str, stale: Collection[Exempt]) -> str:
+    """Return the text of the list of exceptions without stale and repeated lines."""
+    lines = [line for line in text.splitlines() if line.startswith("#") or not read_exceptions(line + "\n")]
+    used = [line for line in text.splitlines() if line not in lines and read_exceptions(line)[0] not in stale]
+    return "\n".join([*lines, *dict.fromkeys(used)]) + "\n"
+
+
 def main(arguments: list[str]) -> int:
     """Run the check; return its exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("paths", nargs="*", help="list every match in these files and folders, and check nothing")
-    parser.add_argument("--update", action="store_true", help="write the counts as they are, if their sum did not grow")
+    parser.add_argument(
+        "--update",
+        action="store_true",
+        help="write the counts as they are, if their sum did not grow, and remove exceptions that nothing needs",
+    )
     options = parser.parse_args(arguments)
     exempt, matches = read_exceptions(EXCEPTIONS.read_text()), matches_of_project(ROOT)
     stale = [each for each in exempt if not any(each.covers(match) for match in matches)]
@@ -381,6 +392,7 @@ def main(arguments: list[str]) -> int:
             print(f"{PENDING.name}: {after} matches are more than {before}. Rewrite the new ones first.")
             return 1
         PENDING.write_text(pending_text(counts))
+        EXCEPTIONS.write_text(without_stale(EXCEPTIONS.read_text(), stale))
         print(f"{PENDING.name}: {before} matches before, {after} now")
         return 0
     failed = [f"{EXCEPTIONS.name}: {each.path} has no {each.word!r}. Remove the line." for each in stale]

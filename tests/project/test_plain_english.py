@@ -171,6 +171,11 @@ def test_two_counts_of_a_part_after_a_merge_are_the_larger_one() -> None:
     assert read_pending("a 3 1 0\n\na 2 4 0\n") == {"a": Counter(words=3, errors=4)}
 
 
+def test_an_update_removes_exceptions_that_nothing_needs() -> None:
+    text = "# why\n\na.py: says: x\nb.py: told: y\na.py: says: x\n"
+    assert plain_english.without_stale(text, [Exempt("b.py", "told", "y")]) == "# why\n\na.py: says: x\n"
+
+
 def test_an_exception_that_nothing_needs_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert checked(monkeypatch, tmp_path, 2, 0, exceptions="src/framewatt/a/b.py: says: because\n")[0] == 0
     assert checked(monkeypatch, tmp_path, 0, 0, exceptions="src/framewatt/a/b.py: says: because\n")[0] == 1
