@@ -69,7 +69,7 @@ def test_a_damaged_original_is_one_line_and_leaves_nothing(checkout: Checkout) -
     answer = checkout.snakemake("resources/data/svhn.npz", config="data_svhn=mine")
     assert answer.code != 0
     (line,) = answer.lines("framewatt: ")
-    assert line.startswith("framewatt: data set svhn: mine/test_32x32.mat: found no readable .mat file")
+    assert line.startswith("framewatt: data set svhn: mine/test_32x32.mat: it is not a readable .mat file")
     assert "Traceback" not in answer.text
     assert not list((checkout.root / "resources").rglob("*svhn*"))
 
@@ -78,7 +78,7 @@ def test_a_folder_that_is_not_there_is_one_line(checkout: Checkout) -> None:
     answer = checkout.snakemake("resources/data/svhn.npz", config="data_svhn=nowhere")
     assert answer.code != 0
     assert answer.lines("framewatt: ") == [
-        "framewatt: data_svhn: found no folder nowhere; allowed: the folder of the original files"
+        "framewatt: data_svhn: there is no folder nowhere. Use the folder of the original files."
     ]
     assert "Traceback" not in answer.text
 
@@ -87,7 +87,8 @@ def test_data_that_cannot_be_downloaded_say_where_they_are_got(checkout: Checkou
     answer = checkout.snakemake("resources/data/imagenet-val-few-torch.npz")
     assert answer.code != 0
     (line,) = answer.lines("framewatt: ")
-    assert "imagenet: found no data; allowed: --config data_imagenet=<folder>" in line
+    assert "imagenet: it cannot be downloaded. Get the files from " in line
+    assert "use --config data_imagenet=<folder>" in line
 
 
 def test_every_model_reads_the_variant_that_its_weights_expect(checkout: Checkout) -> None:
@@ -108,7 +109,7 @@ def test_a_model_without_a_variant_is_one_line(checkout: Checkout) -> None:
     answer = checkout.snakemake("--dry-run", "--quiet", "host", "--", "all", config="study=photos")
     assert answer.code != 0
     (line,) = answer.lines("framewatt: ")
-    assert "imagenet-val-few: found no variant for tensorflow/resnet50; allowed: torch, mxnet" in line
+    assert "imagenet-val-few: it has no variant for tensorflow/resnet50. Use torch, mxnet" in line
 
 
 def test_a_wrong_option_of_a_data_set_is_one_line_before_anything_is_made(checkout: Checkout) -> None:
@@ -119,5 +120,5 @@ def test_a_wrong_option_of_a_data_set_is_one_line_before_anything_is_made(checko
     answer = checkout.snakemake("--dry-run", "--quiet", "host", "--", "all", config="study=texts")
     assert answer.code != 0
     (line,) = answer.lines("framewatt: ")
-    assert "data set wikitext-2: segment: found 3.5; allowed: a whole number, 1 to 1000000000" in line
+    assert "data set wikitext-2: segment: 3.5 is not possible. Use a whole number, 1 to 1000000000" in line
     assert "Traceback" not in answer.text
