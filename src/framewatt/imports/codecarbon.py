@@ -14,8 +14,7 @@ import numpy as np
 from framewatt.base.errors import FramewattError
 from framewatt.base.instants import utc_ns
 from framewatt.imports.contract import Log, Options
-from framewatt.imports.text import Text, read_text
-from framewatt.imports.values import comma_hint, is_failed_reading
+from framewatt.imports.text import Text, comma_hint, is_failed_reading, read_text
 from framewatt.meters.contract import COUNTER, Channel
 from framewatt.meters.trace import Trace
 

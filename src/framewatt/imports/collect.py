@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from framewatt.base.errors import FramewattError
-from framewatt.imports.kinds import Kind, factors_of, kinds_of, wanted
-from framewatt.imports.repetitions import Writing, key, numbering, writing
+from framewatt.imports.pattern import Kind, Writing, factors_of, key, kinds_of, numbering, wanted, writing
 from framewatt.study.factors import PlainCell, natural
 from framewatt.study.study import FileRun, SourceFile
 

@@ -6,8 +6,7 @@ from pathlib import Path
 from framewatt.base.errors import FramewattError
 from framewatt.base.instants import utc_ns
 from framewatt.imports.contract import NO_READINGS, Epoch, Log, Options
-from framewatt.imports.text import Text, read_text
-from framewatt.imports.values import comma_hint, is_failed_reading
+from framewatt.imports.text import Text, comma_hint, is_failed_reading, read_text
 from framewatt.tasks import DEFAULT
 
 METRICS = DEFAULT.names

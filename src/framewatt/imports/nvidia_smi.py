@@ -1,6 +1,11 @@
-"""Reads output of `nvidia-smi --query-gpu=… --format=csv`: units in the header or in the cells, or bare numbers."""
+"""Reads output of `nvidia-smi --query-gpu=… --format=csv`: units in the header or in the cells, or bare numbers.
 
+A file with complete lines and one unit per column is read at once, any other line by line: errors name the line.
+"""
+
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -8,13 +13,151 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from framewatt.base.errors import FramewattError
+from framewatt.base.instants import utc_ns
 from framewatt.imports.contract import Log, Options
-from framewatt.imports.nvidia_smi_layout import INDEX, QUANTITIES, TIME, Columns, Layout, factor, layout_of
-from framewatt.imports.nvidia_smi_lines import line_by_line
-from framewatt.imports.text import Text, read_text
+from framewatt.imports.text import Text, comma_hint, is_failed_reading, read_text
 from framewatt.meters.contract import GAUGE, Channel
-from framewatt.meters.nvidia_smi import unit_of
+from framewatt.meters.nvidia_smi import FIELDS, UNITS, unit_of
 from framewatt.meters.trace import Trace, joined
+
+QUANTITIES = FIELDS | {
+    "power.draw.instant": ("power_instant_w", 0.01),
+    "power.draw.average": ("power_average_w", 0.01),
+}
+TIME, INDEX = "timestamp", "index"
+_USUAL_UNITS = {"power.draw": "W", "power.draw.instant": "W", "power.draw.average": "W", "memory.used": "MiB"}
+"""Units of bare numbers (`--format=csv,nounits`), where the header names none."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Fields and units of the columns.
+
+    Attributes:
+        columns: number of columns.
+        place: field -> number of its column, from 0.
+        unit: field -> the unit that the header names, or the study's column mapping leaves to the cells (None).
+    """
+
+    columns: int
+    place: dict[str, int]
+    unit: dict[str, str | None]
+
+    @property
+    def fields(self) -> list[str]:
+        """The fields that become channels."""
+        return [field for field in self.place if field in QUANTITIES]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Columns of a file: times (None where there is no clock), GPU of each row, and one row of values per field."""
+
+    time_ns: NDArray[np.int64] | None
+    gpu: NDArray[np.int64]
+    value: NDArray[np.float64]
+    flags: tuple[str, ...] = ()
+
+
+def layout_of(text: Text, options: Options) -> tuple[Layout, Text]:
+    """The layout from the header and the study, and the lines below the header."""
+    number, header = next(text.lines())
+    names = [name.strip() for name in header.split(",")]
+    bare = [name.split(" [")[0] for name in names]
+    wanted = {field: field for field in (*QUANTITIES, TIME, INDEX)} | dict(options.columns)
+    numbered = all(isinstance(column, int) for column in options.columns.values()) and options.columns
+    if numbered:
+        place = {field: int(column) - 1 for field, column in options.columns.items()}
+        rest = text
+    else:
+        where = {name: index for index, name in reversed([*enumerate(bare), *enumerate(names)])}
+        place = {field: where[str(column)] for field, column in wanted.items() if str(column) in where}
+        rest = text.from_line(number + 1)
+        if missing := [str(column) for field, column in options.columns.items() if field not in place]:
+            raise text.wrong(number, f"no column {missing[0]!r}", f"one of {', '.join(names)}")
+    if not any(QUANTITIES[field][0].startswith("power") for field in place if field in QUANTITIES):
+        raise text.wrong(
+            number, f"no power among {', '.join(names)}", "a header with power.draw, or its column's number"
+        )
+    if TIME not in place and options.interval_s is None:
+        raise text.wrong(number, "no timestamp", "a column timestamp, or the study's interval_s")
+    units = {} if numbered else {f: names[i].split(" [")[1].rstrip("]") for f, i in place.items() if " [" in names[i]}
+    return Layout(len(names), place, {field: units.get(field) for field in place}), rest
+
+
+def factor(field: str, unit: str | None) -> float:
+    """Conversion factor from the unit of a cell to the quantity's unit."""
+    return UNITS.get(unit or _USUAL_UNITS.get(field, ""), 1.0)
+
+
+def line_by_line(text: Text, layout: Layout) -> Columns:
+    """The columns of any file, NaN for failed readings; raises an error that names a malformed line."""
+    times: list[int] = []
+    gpus: list[int] = []
+    values: list[list[float]] = []
+    flags: tuple[str, ...] = ()
+    units = dict(layout.unit)
+    latest: dict[int, int] = {}
+    for number, line in text.lines():
+        try:
+            time_ns, gpu, row = _row(text, number, [cell.strip() for cell in line.split(",")], layout, units)
+        except FramewattError:
+            if number != text.last or not values:
+                raise
+            flags = (f"line {number} of {text.path.name} is cut short and left out",)
+            break
+        if time_ns < latest.get(gpu, time_ns):
+            raise text.wrong(
+                number, f"{line.split(',')[layout.place[TIME]].strip()}, before the reading above", "times that ascend"
+            )
+        latest[gpu] = time_ns
+        times.append(time_ns)
+        gpus.append(gpu)
+        values.append(row)
+    value = np.array(values).reshape(len(values), len(layout.fields)).T
+    dated = np.array(times, np.int64) if TIME in layout.place else None
+    return Columns(dated, np.array(gpus, np.int64), value, flags)
+
+
+def _row(
+    text: Text, number: int, cells: Sequence[str], layout: Layout, units: dict[str, str | None]
+) -> tuple[int, int, list[float]]:
+    """Time, GPU and values of a line; the units of its cells are kept in `units`."""
+    if len(cells) != layout.columns:
+        hint = " (a comma as decimal mark?)" if len(cells) > layout.columns else ""
+        raise text.wrong(number, f"{len(cells)} fields{hint}", f"{layout.columns}, as in the header or first line")
+    time_ns = gpu = 0
+    if TIME in layout.place:
+        stamp = cells[layout.place[TIME]]
+        try:
+            time_ns = utc_ns(stamp)
+        except ValueError:
+            raise text.wrong(
+                number, f"time {stamp!r}", "2026/01/31 23:59:59.999, ISO 8601 or seconds since 1970"
+            ) from None
+    if INDEX in layout.place:
+        index = cells[layout.place[INDEX]]
+        if not index.isdigit():
+            raise text.wrong(number, f"GPU {index!r}", "the number of a GPU")
+        gpu = int(index)
+    return time_ns, gpu, [_value(text, number, field, cells[layout.place[field]], units) for field in layout.fields]
+
+
+def _value(text: Text, number: int, field: str, cell: str, units: dict[str, str | None]) -> float:
+    if is_failed_reading(cell):
+        return math.nan
+    unit = unit_of(cell)
+    if unit is None:
+        raise text.wrong(number, f"{field} {cell!r}{comma_hint(cell)}", "a number in a unit of nvidia-smi's, or [N/A]")
+    known = units[field]
+    # Bare numbers below a header with a unit are in that unit.
+    if known is not None and unit not in (known, ""):
+        raise text.wrong(number, f"{field} in {unit}", f"{known or 'no unit'}, as above")
+    if known and not unit and number == text.last:
+        raise text.wrong(number, f"{field} {cell!r} at the end of the file", "a whole line")
+    units[field] = known if known is not None else unit
+    return float(cell.removesuffix(unit)) * factor(field, unit or known)
+
 
 _UPDATE_PERIOD_S = 0.1
 

@@ -11,8 +11,7 @@ import numpy as np
 
 from framewatt.base.errors import FramewattError
 from framewatt.imports.contract import Log, Options
-from framewatt.imports.text import Text, read_text
-from framewatt.imports.values import comma_hint, is_failed_reading
+from framewatt.imports.text import Text, comma_hint, is_failed_reading, read_text
 from framewatt.meters.contract import COUNTER, Channel
 from framewatt.meters.perf import domain_of
 from framewatt.meters.trace import Trace

@@ -1,5 +1,6 @@
-"""The numbered lines of a log, for errors that name the line."""
+"""The numbered lines of a log, for errors that name the line, and cells that are failed readings."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,3 +67,18 @@ def read_text(path: Path) -> Text:
     if not data.strip():
         raise FramewattError(f"{path}: found an empty file; allowed: one with readings")
     return Text(path, data)
+
+
+_DECIMAL_COMMA = re.compile(r"\d,\d+(\D|$)")
+
+
+def is_failed_reading(text: str) -> bool:
+    """Whether a cell marks a failed reading: `[N/A]`, `[GPU is lost]`, `<not counted>`, or empty."""
+    text = text.strip()
+    bracketed = text[:1] + text[-1:] in ("[]", "<>")
+    return bracketed or text.lower() in ("", "n/a", "nan", "none", "null")
+
+
+def comma_hint(text: str) -> str:
+    """A hint for the error text where a number seems to have a decimal comma; else empty."""
+    return " (a comma as decimal mark?)" if _DECIMAL_COMMA.search(text) else ""

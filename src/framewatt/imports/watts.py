@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from framewatt.base.errors import FramewattError
 from framewatt.imports.contract import Log, Options, single_channel
-from framewatt.imports.text import Text, read_text
-from framewatt.imports.values import is_failed_reading
+from framewatt.imports.text import Text, is_failed_reading, read_text
 from framewatt.meters.contract import GAUGE, Channel
 from framewatt.meters.nvidia_smi import UNITS, unit_of
 

@@ -13,7 +13,7 @@ from framewatt.imports.assemble import FROM_THE_LOG, PROCESS, STEADY
 from framewatt.imports.contract import Options
 from framewatt.imports.epochs import METRICS
 from framewatt.imports.importing import import_runs, unknown_of
-from framewatt.imports.nvidia_smi_layout import QUANTITIES
+from framewatt.imports.nvidia_smi import QUANTITIES
 from framewatt.meters.contract import COUNTER, Channel
 from framewatt.meters.trace import Readings, Trace
 from framewatt.meters.trace_file import open_trace
