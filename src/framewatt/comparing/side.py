@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 
@@ -15,7 +15,7 @@ from framewatt.package.verification.opened import open_package
 from framewatt.planning.planned import records_of
 from framewatt.runs.aside import set_aside
 from framewatt.statistics.selection import totals
-from framewatt.study.records import RunRecord
+from framewatt.study.records import Plan, RunRecord
 from framewatt.study.study import PACKAGES, MergedStudy
 
 _MANY = "measured on several machines"
@@ -34,7 +34,7 @@ class Side:
     """
 
     path: Path
-    plan: Mapping[str, Any]
+    plan: Plan
     rows: pd.DataFrame
     records: Collection[RunRecord]
     packages: Mapping[str, str]
@@ -76,15 +76,16 @@ def side_of(archive: Path, folder: Path) -> Side:
         folder: where it is unpacked.
     """
     package = open_package(folder)
+    plan = cast("Plan", package.told_plan)
     paths = [str(run.path / "run.json") for run in package.runs]
-    records = set_aside(records_of(package.told_plan, paths), package.told_plan["settings"]).values()
+    records = set_aside(records_of(plan, paths), plan["settings"]).values()
     runs = pd.read_parquet(package.results / "aggregate" / "runs.parquet")
     if runs.empty:
         raise FramewattError(f"{archive} has no run. Use the package of a study with runs.")
     data = (
         [source.folder / "data" for source in package.study.sources] if isinstance(package.study, MergedStudy) else []
     )
-    return Side(archive, package.told_plan, totals(runs), records, _versions([package.data, *data]))
+    return Side(archive, plan, totals(runs), records, _versions([package.data, *data]))
 
 
 def _versions(places: Iterable[Path]) -> dict[str, str]:

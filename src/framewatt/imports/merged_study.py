@@ -4,13 +4,13 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json, sha256_of
 from framewatt.base.validation import validate
 from framewatt.host.machine import machine_of
-from framewatt.study.records import RunRecord
+from framewatt.study.records import Plan, RunRecord
 from framewatt.study.study import PACKAGES, MergedStudy, Source
 
 FOLDER = "machines"
@@ -109,7 +109,7 @@ def source_in(folder: Path, machine: str) -> Source:
         raise FramewattError(f"{folder.name}: found {told}; allowed: the package of one study that a machine measured")
     stopped = plans[0].parents[1] / "stopping" / "stopping.json"
     blocks = int(read_json(stopped)["blocks"]) if stopped.is_file() else int(plan["repetitions"])
-    return Source(machine, folder, plan, blocks)
+    return Source(machine, folder, cast("Plan", plan), blocks)
 
 
 def machines_in(records: Iterable[RunRecord]) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from framewatt.base.files import read_json
 from framewatt.runs.aside import set_aside
-from framewatt.study.records import RunRecord
+from framewatt.study.records import Plan, RunRecord
 from framewatt.study.stopping_rule import Rule, most_blocks, rule_of
 from framewatt.study.study import MeasuredStudy
 
@@ -90,7 +90,7 @@ def _records(cells: Sequence[Any], results: Path, blocks: int, settings: Mapping
     return set_aside(((path, read_json(path)) for path in paths), settings).values()
 
 
-def plan_until(plan: Mapping[str, Any], stopping: str | None) -> dict[str, Any]:
+def plan_until(plan: Plan, stopping: str | None) -> Plan:
     """The plan, cut to the blocks up to the one after which the study stopped.
 
     Args:
@@ -98,7 +98,7 @@ def plan_until(plan: Mapping[str, Any], stopping: str | None) -> dict[str, Any]:
         stopping: path of stopping.json; None or empty where the study has no rule.
     """
     if not stopping:
-        return dict(plan)
+        return plan
     blocks = read_json(Path(str(stopping)))["blocks"]
     order = [entry for entry in plan["order"] if entry["repetition"] <= blocks]
     return {**plan, "repetitions": blocks, "order": order}

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from framewatt.planning.blocks import Blocks, blocks_of
 from framewatt.planning.job_hashes import JobHashes
@@ -28,6 +27,7 @@ from framewatt.planning.staleness import (
     idle_due,
 )
 from framewatt.study.cell import Cell, run_name
+from framewatt.study.records import Plan
 from framewatt.study.study import MeasuredStudy
 from framewatt.witness.judgement import SET_ASIDE as DISTURBED_ASIDE
 from framewatt.witness.judgement import disturbance_of
@@ -129,7 +129,7 @@ class Due:
 
 def due_of(
     hashes: JobHashes,
-    plan: Mapping[str, Any],
+    plan: Plan,
     results: Path,
     resources: Path,
     requested: Forced,
@@ -153,7 +153,7 @@ def due_of(
     for entry in plan["order"]:
         name = run_name(entry)
         files = {f"measure/{name}/{file}" for file in ("run.json", "power.parquet", "events.parquet")}
-        reason = known.run_due(results / "measure" / name, entry["cell"], entry["job_sha256"], repeated)
+        reason = known.run_due(results / "measure" / name, entry["cell"], str(entry["job_sha256"]), repeated)
         if not reason and any(requested("measure", path) for path in files):
             reason = REQUESTED
         if reason or hashes.node_of(entry["repetition"]) in idle:
@@ -195,6 +195,6 @@ def _some(names: list[str]) -> str:
     return "; ".join(names[:_NAMED]) + (f"; and {more} more" if more > 0 else "")
 
 
-def plan_is_due(plan: Mapping[str, Any], results: Path) -> bool:
+def plan_is_due(plan: Plan, results: Path) -> bool:
     """Return whether the plan of a study differs from the plan in its results."""
     return bool(content_of(results / "plan" / "plan.json") != json.loads(json.dumps(plan)))

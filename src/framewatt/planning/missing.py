@@ -6,7 +6,7 @@ from typing import Any
 
 from framewatt.runs.verdict import UNAVAILABLE, counts
 from framewatt.study.cell import run_name
-from framewatt.study.records import RunRecord
+from framewatt.study.records import Plan, RunRecord
 from framewatt.study.study import PACKAGES
 
 
@@ -70,7 +70,7 @@ class Missing:
 
 
 def missing_of(
-    plan: Mapping[str, Any],
+    plan: Plan,
     records: Iterable[RunRecord],
     environments: Iterable[Mapping[str, Any]],
     due: Mapping[str, str],

@@ -3,18 +3,19 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, cast
 
 from framewatt.planning.job_hashes import JobHashes
 from framewatt.statistics.best_set import groups
 from framewatt.statistics.power import planned_power
 from framewatt.stopping.expected import expected
 from framewatt.study.factors import PlainCell
+from framewatt.study.records import Plan, PlannedRun
 from framewatt.study.stopping_rule import most_blocks, rule_of
-from framewatt.study.study import PACKAGES, FileRun, FileStudy, MeasuredStudy, MergedRun, MergedStudy, Run, Study
+from framewatt.study.study import PACKAGES, AnyRun, FileStudy, MeasuredStudy, MergedStudy, Study
 
 
-def plan_of(study: FileStudy | MergedStudy | JobHashes) -> dict[str, Any]:
+def plan_of(study: FileStudy | MergedStudy | JobHashes) -> Plan:
     """Make the plan of a study.
 
     Args:
@@ -25,10 +26,10 @@ def plan_of(study: FileStudy | MergedStudy | JobHashes) -> dict[str, Any]:
     return _plan(study, _merged(study) if isinstance(study, MergedStudy) else _imported(study))
 
 
-def _plan(study: Study, how: dict[str, Any]) -> dict[str, Any]:
-    empty = () if isinstance(study, MeasuredStudy) else study.cells_without_runs
+def _plan(study: Study, how: dict[str, Any]) -> Plan:
+    empty = study.cells_without_runs
     with_runs = [cell for cell in study.cells if cell not in empty]
-    return {
+    plan: dict[str, Any] = {
         "study": study.name,
         "title": study.settings["title"],
         "description": study.settings["description"],
@@ -41,6 +42,7 @@ def _plan(study: Study, how: dict[str, Any]) -> dict[str, Any]:
         "significance": asdict(planned_power(how["repetitions"], with_runs, study.settings["statistics"])),
         "settings": study.settings,
     }
+    return cast("Plan", plan)
 
 
 def _measured(hashes: JobHashes) -> dict[str, Any]:
@@ -110,7 +112,7 @@ def _merged(study: MergedStudy) -> dict[str, Any]:
     }
 
 
-def _entry(run: Run | FileRun | MergedRun) -> dict[str, Any]:
+def _entry(run: AnyRun) -> PlannedRun:
     return {"cell": run.cell.id, "repetition": run.repetition}
 
 

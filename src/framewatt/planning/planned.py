@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json
@@ -12,11 +11,11 @@ from framewatt.imports.merged_study import FOLDER
 from framewatt.runs.aside import set_aside
 from framewatt.runs.records import StoredRecords, read_run, record_paths
 from framewatt.study.cell import MEASURE, is_measured, run_name
-from framewatt.study.records import MergedRecord, RunOfMachine, RunRecord
+from framewatt.study.records import MergedRecord, Plan, RunOfMachine, RunRecord
 from framewatt.study.study import MACHINE, PACKAGES
 
 
-def records_of(plan: Mapping[str, Any], records: str | Iterable[str]) -> Iterator[tuple[Path, RunRecord]]:
+def records_of(plan: Plan, records: str | Iterable[str]) -> Iterator[tuple[Path, RunRecord]]:
     """Run records with their paths; of a merged study, those of its machines as runs of the whole.
 
     Args:
@@ -45,9 +44,7 @@ def planned_runs(plan_path: str | Path, records: str | Iterable[str]) -> StoredR
     return set_aside(_planned(plan, plan_path, records), plan.get("settings", {}))
 
 
-def _planned(
-    plan: Mapping[str, Any], plan_path: str | Path, records: str | Iterable[str]
-) -> Iterator[tuple[Path, RunRecord]]:
+def _planned(plan: Plan, plan_path: str | Path, records: str | Iterable[str]) -> Iterator[tuple[Path, RunRecord]]:
     planned = {run_name(entry): entry.get("job_sha256") for entry in plan["order"]}
     levels = {cell["id"]: {name: level for name, level in cell.items() if name != "id"} for cell in plan["cells"]}
     for path, record in records_of(plan, records):
@@ -78,7 +75,7 @@ class Merged:
         plan: of the whole.
     """
 
-    def __init__(self, plan: Mapping[str, Any]) -> None:
+    def __init__(self, plan: Plan) -> None:
         self._study = str(plan["study"])
         cells = {cell["id"]: str(cell[MACHINE]) for cell in plan["cells"]}
         self._entries = {(cells[entry["cell"]], entry["of"], entry["at"]): entry for entry in plan["order"]}

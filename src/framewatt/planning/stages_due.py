@@ -18,6 +18,7 @@ from framewatt.runs.profiling import RECORD as PROFILE_RECORD
 from framewatt.runs.repeated import RECORD as REPEATED_RECORD
 from framewatt.runs.timelines import RECORD as TIMELINE_RECORD
 from framewatt.study.cell import Cell, run_name
+from framewatt.study.records import Plan
 from framewatt.study.runtimes import ONNX_RUNTIME
 from framewatt.study.study import MeasuredStudy
 
@@ -158,7 +159,7 @@ def node_artefacts_due(
 
 
 def idle_after_due(
-    hashes: JobHashes, plan: Mapping[str, Any], results: Path, measuring: Collection[str], known: Runs
+    hashes: JobHashes, plan: Plan, results: Path, measuring: Collection[str], known: Runs
 ) -> dict[str, str]:
     """Return why the idle power after the runs is due, by node.
 
@@ -201,7 +202,7 @@ def in_force(results: Path, node: str, boot: Boot) -> str:
 def idle_after_sha256(
     idle_sha256: str,
     results: Path,
-    plan: Mapping[str, Any],
+    plan: Plan,
     node: str = NOWHERE,
     clock_of: Callable[[Path], tuple[Any, ...]] = clock_in,
 ) -> str:

@@ -12,13 +12,14 @@ import pandas as pd
 
 from framewatt.base.files import read_json, write_json
 from framewatt.study.cell import run_name
+from framewatt.study.records import Plan
 from framewatt.study.stopping_rule import rule_of
 
 NAME = "repetitions.json"
 """Name of the file next to plan.json; only studies with changed repetitions have it."""
 
 
-def note_change(results: Path, plan: Mapping[str, Any]) -> None:
+def note_change(results: Path, plan: Plan) -> None:
     """Record a change of the repetitions against the existing results, if there is one.
 
     Where no run is kept, since something else changed too, no result that was seen counts any more, and earlier notes
@@ -73,7 +74,7 @@ def _words(repetitions: Any) -> str:
     return str(repetitions) if rule is None else f"{rule.at_least} to {rule.at_most} {rule.words}"
 
 
-def _reused_runs(results: Path, plan: Mapping[str, Any]) -> int:
+def _reused_runs(results: Path, plan: Plan) -> int:
     """Number of existing runs that the plan still has."""
     reused = 0
     for entry in plan["order"]:

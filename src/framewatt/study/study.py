@@ -16,6 +16,7 @@ from framewatt.base.errors import FramewattError
 from framewatt.study.cell import Cell
 from framewatt.study.factors import AnyCell, PlainCell, natural
 from framewatt.study.own_models import OwnModel, own_models
+from framewatt.study.records import Plan
 from framewatt.study.stopping_rule import most_blocks
 
 FILES, PACKAGES = "files", "packages"
@@ -376,7 +377,7 @@ class Source:
 
     machine: str
     folder: Path
-    plan: Mapping[str, Any]
+    plan: Plan
     blocks: int
 
     @property

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import read_json
@@ -31,7 +31,7 @@ from framewatt.runs.aside import set_aside
 from framewatt.runs.records import StoredRecord, StoredRecords, read_run
 from framewatt.stopping.path import Path as StoppingPath
 from framewatt.stopping.path import path_of
-from framewatt.study.records import RunRecord
+from framewatt.study.records import Plan, RunRecord
 from framewatt.study.runtimes import FRAMEWORKS
 from framewatt.study.stopping_rule import most_blocks, rule_of
 from framewatt.study.study import FileStudy, MeasuredStudy, MergedRun, MergedStudy, Study
@@ -138,7 +138,7 @@ class Opened:
     def runs(self) -> list[RunFolder]:
         """Every planned run; of a study that stops when its answer is known, those up to the block that ended it."""
         if isinstance(self.study, MergedStudy):
-            merged = Merged(self.plan)
+            merged = Merged(cast("Plan", self.plan))
             return [_on_machine(run, merged) for run in self.study.runs()]
         path = self.stopping_path
         order = self.plan["order"]

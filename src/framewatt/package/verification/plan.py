@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.spreadsheet import to_csv
@@ -35,6 +35,7 @@ from framewatt.stopping.history import changes_of, sentences
 from framewatt.stopping.record import frame_of, record_of
 from framewatt.study.cell import FIXED, Cell, run_name
 from framewatt.study.options import COLD, REMOVED, Level
+from framewatt.study.records import Plan
 from framewatt.study.study import FILES, FileRun, FileStudy, MeasuredStudy
 from framewatt.study.wordings import meaning_of
 
@@ -213,7 +214,7 @@ def _counted(package: Opened) -> tuple[str, list[str]]:
     told = {run.where for run in package.runs}
     order = [entry for entry in package.told_plan["order"] if run_name(entry) in told]
     plan = {**package.told_plan, "order": order, "settings": package.settings}
-    missing = missing_of(plan, (record for _, record in package.records), records_of(package), {})
+    missing = missing_of(cast("Plan", plan), (record for _, record in package.records), records_of(package), {})
     return missing.count, missing.lines
 
 
