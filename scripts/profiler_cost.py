@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from framewatt.profiling.collection import records_of
-from framewatt.tables.profiler_cost import profiler_cost
+from framewatt.tables.functions import profiler_cost
 from framewatt.tables.table import write_table
 from framewatt.workflow.snakemake_api import RuleJob, run_rule
 

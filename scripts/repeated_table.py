@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from framewatt.base.spreadsheet import read_csv
-from framewatt.tables.repeated import repeated_table
+from framewatt.tables.operators import repeated_table
 from framewatt.tables.table import write_table
 from framewatt.workflow.snakemake_api import RuleJob, run_rule
 

@@ -16,8 +16,8 @@ from framewatt.profiling.advice import weights_in_exports
 from framewatt.profiling.collection import records_of
 from framewatt.report import Material, build_report
 from framewatt.stopping.history import changes_of
+from framewatt.tables.functions import profile_tables
 from framewatt.tables.operators import operator_tables
-from framewatt.tables.profiles import profile_tables
 from framewatt.workflow.snakemake_api import RuleJob, run_rule
 
 

@@ -17,15 +17,7 @@ from matplotlib.text import Text
 from report_factory import STATISTICS
 
 from framewatt.base.errors import FramewattError
-from framewatt.figures import (
-    deploy,
-    energy_accuracy,
-    energy_runtime_batch,
-    energy_time,
-    epochs,
-    power_traces,
-    time_runtime_batch,
-)
+from framewatt.figures import deploy, energy_accuracy, energy_time, epochs, power_traces, runtime_batch
 from framewatt.figures.power_traces import TracedRun, counter_power
 from framewatt.figures.save import save
 from framewatt.frames.factor_words import factors_of
@@ -74,8 +66,8 @@ def draw(name: str, *, estimated: bool = False) -> Figure:
     runs = study_frame(5, estimated=estimated)
     drawings: dict[str, Callable[[], Figure]] = {
         "energy_time": lambda: energy_time.draw(runs, cells_of(runs)),
-        "energy_runtime_batch": lambda: energy_runtime_batch.draw(runs, cells_of(runs)),
-        "time_runtime_batch": lambda: time_runtime_batch.draw(runs, cells_of(runs)),
+        "energy_runtime_batch": lambda: runtime_batch.draw_energy(runs, cells_of(runs)),
+        "time_runtime_batch": lambda: runtime_batch.draw_time(runs, cells_of(runs)),
         "energy_accuracy": lambda: energy_accuracy.draw(runs, cells_of(runs)),
         "deploy": lambda: deploy.draw(runs, judge_choices(runs, STATISTICS)),
         "epochs": lambda: epochs.draw(epochs_frame(TRAINED, 5, estimated=estimated), runs),
@@ -156,11 +148,11 @@ def test_times_are_measured_also_where_energy_is_estimated() -> None:
     assert ESTIMATE not in words(draw("time_runtime_batch", estimated=True))
 
 
-@pytest.mark.parametrize("module", [energy_time, energy_runtime_batch, energy_accuracy])
-def test_a_partly_estimated_study_says_so(module: Any) -> None:
+@pytest.mark.parametrize("plot", [energy_time.draw, runtime_batch.draw_energy, energy_accuracy.draw])
+def test_a_partly_estimated_study_says_so(plot: Any) -> None:
     runs = study_frame(3)
     runs.loc[runs["cell"] == runs["cell"].iloc[0], "estimated"] = True
-    assert "Energy partly estimated, not measured" in words(module.draw(runs, cells_of(runs)))
+    assert "Energy partly estimated, not measured" in words(plot(runs, cells_of(runs)))
 
 
 @pytest.mark.parametrize("name", ["energy_time", "energy_runtime_batch", "time_runtime_batch", "energy_accuracy"])
@@ -190,7 +182,7 @@ def test_panels_are_the_groups_that_exist() -> None:
 
 def test_dots_lie_at_the_energies_of_their_runs() -> None:
     runs = runs_frame({cell("torch"): [1.0, 2.0, 4.0], cell("mxnet"): [3.0, 3.5, 5.0]})
-    figure = energy_runtime_batch.draw(runs, cells_of(runs))
+    figure = runtime_batch.draw_energy(runs, cells_of(runs))
     drawn = sorted(x for dots in labelled(figure, "_repetitions") for x, _ in dots.get_offsets())
     assert drawn == [1.0, 2.0, 3.0, 3.5, 4.0, 5.0]
 
@@ -198,7 +190,7 @@ def test_dots_lie_at_the_energies_of_their_runs() -> None:
 def test_dots_of_times_lie_at_the_seconds_of_a_sample() -> None:
     one = cell("torch")
     runs = runs_frame({one: [1.0, 2.0]}, {one: [0.25, 0.5]})
-    figure = time_runtime_batch.draw(runs, cells_of(runs))
+    figure = runtime_batch.draw_time(runs, cells_of(runs))
     drawn = sorted(x for dots in labelled(figure, "_repetitions") for x, _ in dots.get_offsets())
     assert drawn == [0.25, 0.5]
 
@@ -229,11 +221,13 @@ def test_every_repetition_of_training_is_a_line_and_their_mean_one_more() -> Non
     assert [113.0, 123.0, 133.0] in [list(line.get_ydata()) for line in means]
 
 
-@pytest.mark.parametrize("module", [energy_time, energy_runtime_batch, time_runtime_batch, energy_accuracy])
-def test_failed_and_invalid_runs_are_counted_and_not_drawn(module: Any) -> None:
+@pytest.mark.parametrize(
+    "plot", [energy_time.draw, runtime_batch.draw_energy, runtime_batch.draw_time, energy_accuracy.draw]
+)
+def test_failed_and_invalid_runs_are_counted_and_not_drawn(plot: Any) -> None:
     runs = runs_frame({cell("torch"): [1.0, None, 3.0, 1.5], cell("mxnet"): [2.0, 2.0, None, 9.0]})
     runs.loc[(runs["cell"] == cell("mxnet").id) & (runs["repetition"] == 4), "valid"] = False
-    figure = module.draw(runs, cells_of(runs))
+    figure = plot(runs, cells_of(runs))
     assert "Not drawn: 2 failed and 1 invalid runs of 8" in words(figure)
     assert sum(len(dots.get_offsets()) for dots in labelled(figure, "_repetitions")) == 5
 
@@ -251,8 +245,8 @@ def test_where_everything_failed_the_figures_say_so_in_words(tmp_path: Path) -> 
     nothing = cells_of(study_frame(2)).iloc[:0]
     for figure in (
         energy_time.draw(runs, nothing),
-        energy_runtime_batch.draw(runs, nothing),
-        time_runtime_batch.draw(runs, nothing),
+        runtime_batch.draw_energy(runs, nothing),
+        runtime_batch.draw_time(runs, nothing),
         energy_accuracy.draw(runs, nothing),
         epochs.draw(epochs_frame([]), runs),
         power_traces.draw([], runs),
@@ -272,8 +266,8 @@ def test_a_single_run_without_interval_or_accuracy_is_drawn(tmp_path: Path) -> N
     runs = runs_frame({cell("torch"): [1.0, None]}, estimated=True)
     runs["accuracy"] = None
     cells = cells_of(runs).assign(mean_low=None, mean_high=None)
-    for module in (energy_time, energy_runtime_batch):
-        figure = module.draw(runs, cells)
+    for plot in (energy_time.draw, runtime_batch.draw_energy):
+        figure = plot(runs, cells)
         save(figure, [tmp_path / "figure.png"])
         assert sum(len(dots.get_offsets()) for dots in labelled(figure, "_repetitions")) == 1
 
@@ -337,6 +331,6 @@ def test_disturbed_runs_are_drawn_apart_and_counted() -> None:
     )
     assert (rings, sorted(dots)) == ([4.0], [1.0, 2.0, 3.0, 3.5, 5.0])
     assert "Disturbed by others: 1 of 6 runs, drawn as rings" in words(figure)
-    assert "Disturbed by others: 1 of 6 runs" in words(energy_runtime_batch.draw(runs, cells_of(runs)))
+    assert "Disturbed by others: 1 of 6 runs" in words(runtime_batch.draw_energy(runs, cells_of(runs)))
     quiet = runs.drop(columns="disturbed_by")
     assert "Disturbed" not in words(energy_time.draw(quiet, cells_of(quiet)))

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from report_factory import STATISTICS
 
-from framewatt.figures import deploy, energy_accuracy, energy_runtime_batch, energy_time
+from framewatt.figures import deploy, energy_accuracy, energy_time, runtime_batch
 from framewatt.runs.aside import ASIDE
 from framewatt.statistics.cells import summarise_cells
 from framewatt.statistics.deploy import judge_choices
@@ -45,7 +45,7 @@ def drawn(draw: Callable[[pd.DataFrame, pd.DataFrame], Figure], runs: pd.DataFra
 DRAWN: dict[str, Any] = {
     "energy_time": energy_time.draw,
     "energy_accuracy": energy_accuracy.draw,
-    "energy_runtime_batch": energy_runtime_batch.draw,
+    "energy_runtime_batch": runtime_batch.draw_energy,
     "deploy": lambda runs, _: deploy.draw(runs, judge_choices(runs, STATISTICS)),
 }
 

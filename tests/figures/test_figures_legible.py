@@ -16,12 +16,11 @@ from test_figures import TRAINED, cells_of, labelled, traced, words
 from framewatt.figures import (
     deploy,
     energy_accuracy,
-    energy_runtime_batch,
     energy_time,
     epochs,
     power_traces,
+    runtime_batch,
     style,
-    time_runtime_batch,
     training,
     training_series,
 )
@@ -36,17 +35,17 @@ SETTINGS = settings(test="t", accuracy_margin=0.01)
 def draw(name: str, runs: pd.DataFrame, epochs_of: pd.DataFrame | None = None) -> Figure:
     """A figure that shows single runs, by its name."""
     of_cells = {
-        "energy_time": energy_time,
-        "energy_accuracy": energy_accuracy,
-        "energy_runtime_batch": energy_runtime_batch,
-        "time_runtime_batch": time_runtime_batch,
+        "energy_time": energy_time.draw,
+        "energy_accuracy": energy_accuracy.draw,
+        "energy_runtime_batch": runtime_batch.draw_energy,
+        "time_runtime_batch": runtime_batch.draw_time,
     }
     if name in of_cells:
-        return of_cells[name].draw(runs, cells_of(runs))
+        return of_cells[name](runs, cells_of(runs))
     if name == "deploy":
         return deploy.draw(runs, judge_choices(runs, SETTINGS))
     assert epochs_of is not None, "a figure of training"
-    return epochs.draw(epochs_of, runs) if name == "epochs" else training.draw(name, epochs_of, runs, SETTINGS)
+    return epochs.draw(epochs_of, runs) if name == "epochs" else training.draw_study(name, epochs_of, runs, SETTINGS)
 
 
 def close(count: int) -> pd.DataFrame:

@@ -9,7 +9,7 @@ from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.text import Annotation, Text
 from report_factory import STATISTICS
 
-from framewatt.figures import energy_runtime_batch, energy_time, labels, many
+from framewatt.figures import energy_time, labels, notes, runtime_batch
 from framewatt.statistics.cells import summarise_cells
 from framewatt.witness.window import DISTURBED_BY
 
@@ -46,11 +46,11 @@ def test_a_panel_of_many_points_has_no_names_and_says_so_and_disturbed_runs_stay
 
 
 def test_of_many_groups_some_are_drawn_evenly_and_how_many_is_said(runs) -> None:
-    figure = energy_runtime_batch.draw(runs, summarise_cells(runs, STATISTICS), ["runtime"])
-    assert f"Drawn: {many.MOST_PANELS} of 31 groups, evenly from the first to the last" in texts(figure)
+    figure = runtime_batch.draw_energy(runs, summarise_cells(runs, STATISTICS), ["runtime"])
+    assert f"Drawn: {notes.MOST_PANELS} of 31 groups, evenly from the first to the last" in texts(figure)
     titles = [axes.get_title(loc="left") or axes.get_title() for axes in figure.axes]
     titles = [title for title in titles if title]
-    assert len(titles) == many.MOST_PANELS
+    assert len(titles) == notes.MOST_PANELS
     assert "batch 1:" in titles[0]
     assert "batch 31:" in titles[-1]
 
@@ -71,13 +71,13 @@ def test_names_are_measured_on_one_canvas(runs) -> None:
 
 
 def test_where_all_is_drawn_nothing_is_said() -> None:
-    said = many.panels_words(24, 24), many.dots_words(many.MOST_DOTS), many.names_words(many.MOST_NAMED)
+    said = notes.panels_words(24, 24), notes.dots_words(notes.MOST_DOTS), notes.names_words(notes.MOST_NAMED)
     assert said == ("", "", "")
 
 
 @pytest.mark.parametrize("count", [1, 2, 23, 24, 25, 200])
 def test_things_are_chosen_evenly_each_once_with_the_first_and_the_last(count: int) -> None:
-    found = many.evenly(range(count), 24)
+    found = notes.evenly(range(count), 24)
     assert len(found) == len(set(found)) == min(count, 24)
     assert (found[0], found[-1]) == (0, count - 1)
     assert found == sorted(found)

@@ -18,15 +18,14 @@ from framewatt.figures import (
     deploy,
     detections,
     energy_accuracy,
-    energy_runtime_batch,
     energy_time,
     epochs,
     load,
     machines,
     operators,
     power_traces,
+    runtime_batch,
     stopping,
-    time_runtime_batch,
     training,
     training_series,
 )
@@ -50,15 +49,15 @@ def powerless(phase: str) -> TracedRun:
 
 
 def failed_training(figure: str) -> Figure:
-    return training.draw(figure, epochs_frame(TRAINED[:1]), FAILED, SETTINGS)
+    return training.draw_study(figure, epochs_frame(TRAINED[:1]), FAILED, SETTINGS)
 
 
 def without_gpu() -> Figure:
-    return training.draw("training_utilisation", *training_study(), SETTINGS)
+    return training.draw_study("training_utilisation", *training_study(), SETTINGS)
 
 
 def without_quality() -> Figure:
-    return training.draw("training_accuracy", *training_study(accuracies=(None, None)), SETTINGS)
+    return training.draw_study("training_accuracy", *training_study(accuracies=(None, None)), SETTINGS)
 
 
 def no_deployment(runs: pd.DataFrame) -> Figure:
@@ -69,8 +68,8 @@ NO_POINTS = pd.DataFrame(columns=["source", "phase", "model", "framework", "repe
 LOST = {"model": "ssd_small-synthetic-shapes-torch", "status": "failed", "reason": "no memory", "shown": None}
 LACKING: dict[str, list[Callable[[], Figure]]] = {
     "energy_time": [lambda: energy_time.draw(FAILED, NO_CELLS)],
-    "energy_runtime_batch": [lambda: energy_runtime_batch.draw(FAILED, NO_CELLS)],
-    "time_runtime_batch": [lambda: time_runtime_batch.draw(FAILED, NO_CELLS)],
+    "energy_runtime_batch": [lambda: runtime_batch.draw_energy(FAILED, NO_CELLS)],
+    "time_runtime_batch": [lambda: runtime_batch.draw_time(FAILED, NO_CELLS)],
     "energy_accuracy": [
         lambda: energy_accuracy.draw(FAILED, NO_CELLS),
         lambda: energy_accuracy.draw(runs_frame({cell("torch"): [1.0]}).assign(accuracy=None), NO_CELLS),

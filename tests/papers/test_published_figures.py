@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from framewatt.figures import training_levels, training_series
+from framewatt.figures import training, training_series
 from framewatt.figures.power_traces import TracedRun
 from framewatt.figures.save import save
 from framewatt.papers.georgiou2022 import figures as georgiou2022_figures
@@ -36,7 +36,7 @@ def levels(part=""):
 def draw_levels(values, figure):
     """A figure without intervals, as two runs a framework have none."""
     none = pd.DataFrame(columns=[*values.columns.drop(["repetition", "value"]), "low", "high"])
-    return training_levels.draw(values, none, itu2023_figures.FIGURES[figure])
+    return training.draw(values, none, itu2023_figures.FIGURES[figure])
 
 
 def traced(framework, repetition):

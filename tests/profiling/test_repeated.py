@@ -18,7 +18,7 @@ from framewatt.profiling.alone import chooser
 from framewatt.profiling.repeated import failed_repetitions, frame_of
 from framewatt.runs.repeated import loop_s
 from framewatt.runs.timelines import write_spans
-from framewatt.tables.repeated import repeated_table
+from framewatt.tables.operators import repeated_table
 from framewatt.tables.table import MISSING
 from framewatt.workloads.profilers import STEP, Span, Spans
 from framewatt.workloads.repeaters import Case

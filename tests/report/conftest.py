@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from report_factory import material
 
-from framewatt.figures import energy_runtime_batch, energy_time, epochs, time_runtime_batch
+from framewatt.figures import energy_time, epochs, runtime_batch
 from framewatt.figures.deploy import draw as draw_deploy
 from framewatt.figures.save import save
 from framewatt.report import build_report
@@ -17,8 +17,8 @@ def figures(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder, found = tmp_path_factory.mktemp("figures"), material(estimated=True)
     drawn = {
         "energy_time": energy_time.draw(found.runs, found.cells),
-        "energy_runtime_batch": energy_runtime_batch.draw(found.runs, found.cells),
-        "time_runtime_batch": time_runtime_batch.draw(found.runs, found.cells),
+        "energy_runtime_batch": runtime_batch.draw_energy(found.runs, found.cells),
+        "time_runtime_batch": runtime_batch.draw_time(found.runs, found.cells),
         "deploy": draw_deploy(found.runs, found.choices),
         "epochs": epochs.draw(found.epochs, found.runs),
     }

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from frames_factory import training_study as study
 
-from framewatt.figures import training, training_levels
+from framewatt.figures import training
 from framewatt.statistics.to_accuracy import to_accuracy
 from framewatt.statistics.trends import TRENDS_COLUMNS, fit_trends
 
@@ -122,7 +122,7 @@ class TestFigures:
     def test_without_a_gpu_the_figure_of_utilisation_says_so(self) -> None:
         epochs, runs = study()
         shown = training.values(epochs, runs, "utilisation", SETTINGS["compare"])
-        figure = training_levels.draw(shown, training.intervals(shown, SETTINGS), training.FIGURES["utilisation"])
+        figure = training.draw(shown, training.intervals(shown, SETTINGS), training.FIGURES["utilisation"])
         texts = [text.get_text() for axes in figure.axes for text in axes.texts]
         assert texts == ["No GPU was metered, so its utilisation is unknown."]
 

@@ -17,8 +17,7 @@ from framewatt.profiling import collection
 from framewatt.profiling.collection import profiles_of, read_own, records_of
 from framewatt.runs import profiling
 from framewatt.runs.profiled_worker import ProfiledEvents
-from framewatt.tables.functions import functions, functions_unnamed
-from framewatt.tables.profiler_cost import profiler_cost
+from framewatt.tables.functions import functions, functions_unnamed, profiler_cost
 
 LOOP: Key = ("/home/ann/src/framewatt/workloads/torch/engine.py", 7, "run")
 BACKWARD = builtin("<method 'run_backward' of 'torch._C._EngineBase' objects>")

@@ -16,7 +16,7 @@ from matplotlib.text import Text
 from numpy.typing import NDArray
 
 from framewatt.datasets.objects import decode_mask
-from framewatt.figures.layout import renderer_of, settle
+from framewatt.figures.save import renderer_of, settle
 from framewatt.figures.style import NOTE_COLOUR
 from framewatt.prepare.examples import Thing
 

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from framewatt.figures import many, marks, notes, style
+from framewatt.figures import marks, notes, style
 from framewatt.figures.cells import LABEL, heading, labelled, panels
 from framewatt.figures.energy_time import name_of, quality_colours
 from framewatt.figures.labels import Named, name_points, point_of, room
@@ -43,7 +43,7 @@ def draw(runs: pd.DataFrame, choices: pd.DataFrame, compared: Sequence[str] = CO
     rows = labelled(notes.usable(with_quality(runs)[runs["cell"].isin(known["cell"])], [_ENERGY, _LATENCY]), compared)
     aside = notes.usable(with_quality(only_aside(runs)), [_ENERGY, _LATENCY])
     every = panels(rows, given_in(factors_of(rows)))
-    tasks = many.evenly(every, many.MOST_PANELS)
+    tasks = notes.evenly(every, notes.MOST_PANELS)
     across = min(_MOST_ACROSS, len(tasks))
     down = -(-len(tasks) // across)
     names = {cell: name_of(label, size) for cell, label, size in _cells(rows)}
@@ -60,7 +60,7 @@ def draw(runs: pd.DataFrame, choices: pd.DataFrame, compared: Sequence[str] = CO
     for axes, (levels, part) in zip(axes_of.flat, tasks, strict=False):
         notes.panel_title(axes, heading(levels), 3.6 * larger - _BESIDE_IN)
         here = known[known["cell"].isin(part["cell"])].sort_values([_LATENCY, "cell"])
-        marks.dots(axes, part, _LATENCY, _ENERGY, quietly=len(rows) > many.MOST_DOTS, s=5, color="#777777")
+        marks.dots(axes, part, _LATENCY, _ENERGY, quietly=len(rows) > notes.MOST_DOTS, s=5, color="#777777")
         _panel(axes, part, here, markers, colours)
         what = "batch" if rate_of(levels.get("load")) is None else "request"
         axes.set_xlabel(f"latency of a {what}, 95th percentile")
@@ -75,9 +75,9 @@ def draw(runs: pd.DataFrame, choices: pd.DataFrame, compared: Sequence[str] = CO
     handles = [*_legend(markers), *marks.handles(notes.disturbed(rows), pale)]
     figure.legend(handles=handles, loc="outside right center", alignment="left")
     how = f"Large: mean of a choice's runs, with its batch size{marks.small_words(rows)}; lower left is better"
-    groups = many.panels_words(len(tasks), len(every))
+    groups = notes.panels_words(len(tasks), len(every))
     fullest = max(part["cell"].nunique() for _, part in tasks)
-    left_out = "; ".join(filter(None, [groups, many.dots_words(len(rows)), many.names_words(fullest)]))
+    left_out = "; ".join(filter(None, [groups, notes.dots_words(len(rows)), notes.names_words(fullest)]))
     said = [how, left_out, notes.disturbed_words(rows, "drawn as rings"), notes.left_out(_inference(runs), pale)]
     notes.finish(figure, title, notes.estimate_of(rows, runs), said)
     name_points(figure, named)

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from framewatt.figures import many, marks, notes, style
+from framewatt.figures import marks, notes, style
 from framewatt.figures.cells import LABEL, error_bars, heading, labelled, panels, with_intervals
 from framewatt.figures.labels import Named, name_points, room
 from framewatt.frames.factor_words import factors_of
@@ -46,7 +46,7 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMP
         return notes.empty(title, _why_none(runs), [notes.left_out(runs)])
     aside = notes.usable(only_aside(runs), [head.energy, QUALITY])
     every = panels(rows, shared(factors_of(rows), compared))
-    parts = many.evenly(every, many.MOST_PANELS)
+    parts = notes.evenly(every, notes.MOST_PANELS)
     across = min(_MOST_ACROSS, len(parts))
     lines = -(-len(parts) // across)
     larger = max(room(part.drop_duplicates("cell")[LABEL]) for _, part in parts)
@@ -73,8 +73,8 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMP
     better = f"Down and to the {sides.pop()} is better" if len(sides) == 1 else "Down is better"
     how = f"Large: mean of a cell's runs, with the interval of the mean; small: every run. {better}"
     fullest = max(part["cell"].nunique() for _, part in parts)
-    groups = many.panels_words(len(parts), len(every))
-    left_out = "; ".join(filter(None, [groups, many.names_words(fullest)]))
+    groups = notes.panels_words(len(parts), len(every))
+    left_out = "; ".join(filter(None, [groups, notes.names_words(fullest)]))
     said = [how, left_out, notes.disturbed_words(rows, "drawn as rings"), notes.left_out(runs, pale)]
     notes.finish(figure, title, notes.estimate_of(rows, runs), said)
     name_points(figure, named)

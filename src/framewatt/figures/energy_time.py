@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from framewatt.figures import many, marks, notes, style
+from framewatt.figures import marks, notes, style
 from framewatt.figures.cells import LABEL, error_bars, heading, headline_rows, labelled, panels, with_intervals
 from framewatt.figures.labels import Named, name_points, point_of, room
 from framewatt.frames.factor_words import factors_of
@@ -56,7 +56,7 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMP
         _sizes(rows),
         {k: look.marker for k, look in looks.items()},
         {name: style.is_wide(part[name] for _, part in drawn) for name in (head.time, head.energy)},
-        len(rows) <= many.MOST_DOTS,
+        len(rows) <= notes.MOST_DOTS,
     )
     named: list[Named] = []
     pale = 0
@@ -74,7 +74,7 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMP
     figure.legend(handles=handles, loc="outside right center", alignment="left")
     fullest = max(part["cell"].nunique() for _, part in drawn)
     how = "Large: mean of a cell's runs, with the interval of the mean" + marks.small_words(rows)
-    left_out = "; ".join(filter(None, [groups, many.dots_words(len(rows)), many.names_words(fullest)]))
+    left_out = "; ".join(filter(None, [groups, notes.dots_words(len(rows)), notes.names_words(fullest)]))
     said = [how, left_out, notes.disturbed_words(rows, "drawn as rings"), notes.left_out(runs, pale)]
     notes.finish(figure, title, notes.estimate_of(rows, runs), said)
     name_points(figure, named)
@@ -107,8 +107,8 @@ def _grid(rows: pd.DataFrame, group: list[str]) -> tuple[list[list[Panel]], str]
     """Panels line by line, and what is left out: columns of phases where each group has all, else what fits."""
     phases = panels(rows, ["phase"]) if "phase" in factors_of(rows) else []
     every = panels(rows, group)
-    groups = many.evenly(every, many.MOST_PANELS)
-    told = many.panels_words(len(groups), len(every))
+    groups = notes.evenly(every, notes.MOST_PANELS)
+    told = notes.panels_words(len(groups), len(every))
     found: list[Panel]
     if len(phases) > 1:
         lines = [
@@ -205,7 +205,7 @@ def _sizes(rows: pd.DataFrame) -> dict[Any, float]:
 def _legend(scales: Scales) -> Iterator[Line2D]:
     for label, marker in scales.markers.items():
         yield _handle(marker, 7.0, label)
-    for batch, size in many.evenly(list(scales.sizes.items()), many.MOST_LISTED):
+    for batch, size in notes.evenly(list(scales.sizes.items()), notes.MOST_LISTED):
         if batch is not None:
             yield _handle("o", size**0.5, f"batch {batch}")
 

@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.text import Annotation, Text
 from numpy.typing import NDArray
 
-from framewatt.figures.layout import renderer_of, settle
-from framewatt.figures.many import MOST_NAMED
+from framewatt.figures.notes import MOST_NAMED
+from framewatt.figures.save import renderer_of, settle
 
 Named = tuple[Axes, Sequence[tuple[float, float]], Sequence[str]]
 """A panel, its points and their names."""

@@ -6,8 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from framewatt.figures.many import MOST_DOTS
-from framewatt.figures.notes import disturbed
+from framewatt.figures.notes import MOST_DOTS, disturbed
 
 _COLOUR = "#7a3ca8"
 """Neither that of the Pareto front's rings nor one of the labels'."""
@@ -30,7 +29,7 @@ def dots(axes: Axes, rows: pd.DataFrame, x: str, y: str, *, quietly: bool = Fals
         rows: runs.
         x: column along x.
         y: column along y.
-        quietly: whether only the rings are drawn, see many.MOST_DOTS.
+        quietly: whether only the rings are drawn, see notes.MOST_DOTS.
         look: of the dots, as `scatter` takes it.
     """
     apart = disturbed(rows)

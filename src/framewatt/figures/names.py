@@ -118,12 +118,16 @@ _ALL = [
         _FRAMES,
         "Energy per sample by runtime, every repetition shown, with the mean and its interval.",
         "Dot plot of energy per sample by runtime and batch size; the numbers are in the table of energy and time.",
+        modules=("runtime_batch",),
+        function="draw_energy",
     ),
     StudyFigure(
         "time_runtime_batch",
         _FRAMES,
         "Time per sample by runtime, every repetition shown, with the mean and its interval.",
         "Dot plot of time per sample by runtime and batch size; the numbers are in the table of energy and time.",
+        modules=("runtime_batch",),
+        function="draw_time",
         of_energy=never,
     ),
     StudyFigure(
@@ -228,7 +232,8 @@ _ALL = [
             f"Dot plot of {levels.title.lower()} by batch size, one panel per data set and model.",
             exists=shows_training,
             of_energy=always if levels.unit else never,
-            modules=("training", "training_levels", "training_quantities"),
+            modules=("training", "training_quantities"),
+            function="draw_study",
         )
         for name, levels in QUANTITIES.items()
     ),

@@ -8,11 +8,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from framewatt.figures import many, marks, notes, style
+from framewatt.figures import marks, notes, style
 from framewatt.figures.cells import LABEL, error_bars, heading, headline_rows, labelled, panels, with_intervals
 from framewatt.frames.factor_words import factors_of, named
 from framewatt.frames.headline import headline_of_runs, only_aside
-from framewatt.study.factors import shared
+from framewatt.study.factors import COMPARED, shared
 
 TITLE = "{what} per {per} by {compared}"
 _SPREAD = 0.5
@@ -56,7 +56,7 @@ def draw_repetitions(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence
         return notes.empty(title, "No run gave an energy that counts.", [notes.left_out(runs)])
     aside = headline_rows(only_aside(runs), head)
     every = panels(rows, shared(factors_of(rows), compared))
-    parts = many.evenly(every, many.MOST_PANELS)
+    parts = notes.evenly(every, notes.MOST_PANELS)
     columns = 1 if len(parts) <= _MOST_IN_A_COLUMN else 2
     heights = [part["cell"].nunique() + 1.6 for _, part in parts]
     across = [max(heights[i : i + columns]) for i in range(0, len(heights), columns)]
@@ -87,7 +87,7 @@ def draw_repetitions(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence
     estimate = notes.estimate_of(rows, runs) if quantity.column == head.energy else ""
     said = [
         how,
-        many.panels_words(len(parts), len(every)),
+        notes.panels_words(len(parts), len(every)),
         notes.disturbed_words(rows, "drawn as rings"),
         notes.left_out(runs, pale),
     ]
@@ -112,3 +112,29 @@ def _panel(
     axes.set_ylim(-0.6, len(points) - 0.4)
     axes.grid(visible=False, axis="y")
     return {cell: height for height, cell in enumerate(points["cell"])}
+
+
+def draw_energy(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMPARED) -> Figure:
+    """The figure of energy.
+
+    Args:
+        runs: the runs frame (framewatt.frames.frames.runs_columns); totals are drawn.
+        cells: statistics of cells, whose intervals become error bars.
+        compared: the factors in which cells are compared.
+    """
+    quantity = Quantity("Energy", headline_of_runs(runs).energy, "J", "most frugal")
+    figure: Figure = draw_repetitions(runs, cells, compared, quantity)
+    return figure
+
+
+def draw_time(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMPARED) -> Figure:
+    """The figure of time.
+
+    Args:
+        runs: the runs frame (framewatt.frames.frames.runs_columns); totals are drawn.
+        cells: statistics of cells, whose intervals become error bars.
+        compared: the factors in which cells are compared.
+    """
+    quantity = Quantity("Time", headline_of_runs(runs).time, "s", "fastest")
+    figure: Figure = draw_repetitions(runs, cells, compared, quantity)
+    return figure

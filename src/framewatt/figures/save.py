@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
 from matplotlib.figure import Figure
 
 from framewatt.base.errors import FramewattError
 from framewatt.base.files import write_atomically
-from framewatt.figures.layout import settle
 from framewatt.figures.style import styled
 
 _METADATA: dict[str, dict[str, Any]] = {
@@ -39,3 +39,24 @@ def save(figure: Figure, paths: Iterable[Path]) -> None:
 
 def _write(figure: Figure, suffix: str, path: Path) -> None:
     figure.savefig(path, format=suffix[1:], metadata=_METADATA[suffix])
+
+
+def settle(figure: Figure) -> None:
+    """Lay the figure out and round where its axes came to lie; a second call changes nothing.
+
+    The constraint solver's last bits differ from process to process, and SVG's ids are hashes of exact positions.
+
+    Args:
+        figure: with all that takes part in its layout.
+    """
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for axes in figure.axes:
+        left, bottom, width, height = (round(edge, 6) for edge in axes.get_position(original=True).bounds)
+        axes.set_position((left, bottom, width, height))
+
+
+def renderer_of(figure: Figure) -> RendererAgg:
+    """What tells how wide texts are; one for all of them, since a text without one makes and keeps a whole canvas."""
+    renderer: RendererAgg = FigureCanvasAgg(figure).get_renderer()
+    return renderer

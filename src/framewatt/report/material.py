@@ -73,7 +73,7 @@ class Material:
         stopping: stopping.json; empty where the study has a fixed number of blocks.
         repetitions_changed: changes of the repetitions after results existed (framewatt.stopping.history).
         parity: records of comparisons of a model with the same one in another framework (prepare.parity_sheet).
-        profiles: tables of its own profiled runs (framewatt.tables.profiles).
+        profiles: tables of its own profiled runs (framewatt.tables.functions.profile_tables).
         operators: tables of joules by operator and by API (framewatt.tables.operators).
         replication: tables of own numbers next to those of the paper that the study replicates.
     """

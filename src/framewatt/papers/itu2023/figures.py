@@ -6,7 +6,7 @@ from dataclasses import replace
 import pandas as pd
 from matplotlib.figure import Figure
 
-from framewatt.figures import training_levels, training_series
+from framewatt.figures import training, training_series
 from framewatt.figures.beside_paper import NAMES
 from framewatt.figures.power_traces import TracedRun
 from framewatt.figures.training_quantities import FIGURES as QUANTITIES
@@ -54,7 +54,7 @@ def draw_levels(epochs: pd.DataFrame, figure: str) -> Figure:
     """
     shown = values(epochs, figure).rename(columns={"model": "workload", "framework": LABEL})
     none = pd.DataFrame(columns=[*shown.columns.drop(["repetition", "value"]), "low", "high"])
-    return training_levels.draw(shown, none, FIGURES[figure], names=NAMES)
+    return training.draw(shown, none, FIGURES[figure], names=NAMES)
 
 
 def values(epochs: pd.DataFrame, figure: str) -> pd.DataFrame:
