@@ -133,7 +133,7 @@ def test_the_readers_own_matplotlib_settings_change_nothing(tmp_path: Path) -> N
 
 
 def test_an_unknown_format_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FramewattError, match=r"found format '\.gif'; allowed: \.svg"):
+    with pytest.raises(FramewattError, match=r"'\.gif' is not a format of figures\. Use \.svg"):
         save(Figure(), [tmp_path / "a.gif"])
     assert not list(tmp_path.iterdir())
 

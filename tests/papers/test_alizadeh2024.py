@@ -57,9 +57,12 @@ def test_every_number_has_a_verdict_and_a_way(frame):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("a,Abstract,words,1,J,times,quantity=x", "claim a: found times(quantity=x); allowed: what the function takes"),
-        ("a,Abstract,words,1,J,guess,", "claim a: found how 'guess'; allowed: cell, times"),
-        ("a,Abstract,words,1,J,times,quantity", "claim a: found arguments 'quantity'; allowed: name=value"),
+        ("a,Abstract,words,1,J,times,quantity=x", "claim a: times(quantity=x) cannot be computed"),
+        ("a,Abstract,words,1,J,guess,", "claim a: how: 'guess' is not a function of the paper. Use one of cell, times"),
+        (
+            "a,Abstract,words,1,J,times,quantity",
+            "claim a: arguments: 'quantity' is no list of arguments. Write name=value",
+        ),
     ],
 )
 def test_a_claim_that_cannot_be_recounted_is_one_line(tmp_path, line, message):

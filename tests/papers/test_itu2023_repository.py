@@ -89,13 +89,13 @@ def test_the_repositorys_table_of_single_runs_is_not_taken_for_means(repository:
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("a,b\n1,2\n", "found the columns a, b; allowed: the authors' table of epochs, with epoch_number, batch_size"),
+        ("a,b\n1,2\n", "the columns a, b are not those of the authors' table of epochs: epoch_number, batch_size"),
         (
             "epoch_number,batch_size,framework,dataset,model\n",
-            "allowed: the authors' table of epochs, with power, temp",
+            "are not those of the authors' table of epochs: power, temp",
         ),
-        ("", "found no table (No columns to parse from file); allowed: CSV"),
-        ("a\n1,2\n1,2,3,4\n", "found no table (Error tokenizing data."),
+        ("", "this is not a table (No columns to parse from file). Write CSV"),
+        ("a\n1,2\n1,2,3,4\n", "this is not a table (Error tokenizing data."),
     ],
 )
 def test_what_is_no_such_table_is_one_line(repository: Path, tmp_path: Path, content: str, told: str) -> None:

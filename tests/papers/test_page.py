@@ -57,7 +57,7 @@ def test_a_file_of_verdicts_is_read_as_it_was_written(frame, tmp_path):
 
 
 def test_verdicts_are_written_as_csv_or_markdown(frame, tmp_path):
-    with pytest.raises(FramewattError, match=r"found suffix '.tex'; allowed: .csv, .md"):
+    with pytest.raises(FramewattError, match=r"'.tex' is not a format of verdicts. Use .csv or .md"):
         write_verdicts("alizadeh2024", frame, [tmp_path / "a.tex"])
 
 

@@ -98,7 +98,7 @@ def test_no_number_is_no_agreement():
 
 
 def test_a_number_is_not_compared_with_words():
-    with pytest.raises(FramewattError, match="published number: found 'about ten'; allowed: a number"):
+    with pytest.raises(FramewattError, match="published number: 'about ten' is not a number"):
         judge(Answer(10.0), "about ten")
 
 

@@ -78,5 +78,7 @@ def test_results_are_read_once_by_the_name_of_their_file(tmp_path: Path) -> None
 
 
 def test_a_result_that_is_not_there_is_told_with_those_that_are(tmp_path: Path) -> None:
-    with pytest.raises(FramewattError, match=r"results: found 'exports'; allowed: cells, costs, statistics, compared"):
+    with pytest.raises(
+        FramewattError, match=r"results: there is no 'exports'\. Use one of cells, costs, statistics, compared"
+    ):
         Results({"cells": tmp_path / "cells.csv"}, SETTINGS)["exports"]

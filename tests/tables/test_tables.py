@@ -99,7 +99,7 @@ def test_the_suffix_chooses_the_format(tmp_path: Path) -> None:
     for suffix, start in ((".csv", "Name,"), (".md", "**A small"), (".tex", "% A small")):
         write_table(small(("a", "b")), tmp_path / f"small{suffix}")
         assert (tmp_path / f"small{suffix}").read_text().startswith(start)
-    with pytest.raises(FramewattError, match=r"found suffix '.pdf'; allowed: .csv, .md, .tex"):
+    with pytest.raises(FramewattError, match=r"'.pdf' is not a format of tables. Use .csv, .md, .tex"):
         write_table(small(), tmp_path / "small.pdf")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["small.csv", "small.md", "small.tex"]
 

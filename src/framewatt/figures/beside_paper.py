@@ -39,7 +39,7 @@ def draw(points: pd.DataFrame, plan: Mapping[str, Any]) -> Figure:
     Args:
         points: columns source (PUBLISHED or HERE), phase, model, framework, repetition (missing in a mean), energy_j,
             run_time_s, estimated, metric, quality.
-        plan: of the study, whose setting `replicates` names the paper.
+        plan: of the study; its setting `replicates` names the paper.
     """
     title = TITLE.format(paper=plan["settings"]["replicates"])
     means = points[points["repetition"].isna()]
@@ -54,12 +54,12 @@ def draw(points: pd.DataFrame, plan: Mapping[str, Any]) -> Figure:
             part = points[(points["phase"] == phase) & (points["source"] == source)]
             _panel(axes, part, models)
     figure.legend(handles=handles(NAMES, shape="o"), loc="outside right center")
-    said = [
+    sentences = [
         "Circle: mean energy of a whole program, its area the mean run time within a panel; dots: every run.",
         "Below a circle: run time and, where it is known, accuracy, by the metric that stands with the model. "
         "The paper prints no accuracy as a number.",
     ]
-    return notes.finish(figure, title, notes.estimate_words(means.loc[means["source"] == HERE, "estimated"]), said)
+    return notes.finish(figure, title, notes.estimate_words(means.loc[means["source"] == HERE, "estimated"]), sentences)
 
 
 def _panel(axes: Axes, part: pd.DataFrame, models: list[str]) -> None:
@@ -96,7 +96,7 @@ def _panel(axes: Axes, part: pd.DataFrame, models: list[str]) -> None:
 
 
 def _names(part: pd.DataFrame, models: list[str]) -> list[str]:
-    """The models, each with its metric where a panel tells of accuracies."""
+    """Return the models, each with its metric if the panel shows accuracies."""
     known = part[part["quality"].notna()].drop_duplicates("model").set_index("model")["metric"]
     return [f"{model}\n{words_of([known[model]])}" if model in known.index else model for model in models]
 

@@ -32,7 +32,7 @@ _LONGEST = 18
 """Characters of a class's name that are written."""
 
 OUTLINED = 20
-"""Masks of a panel whose outline is drawn: those of a model that has learnt nothing are all edge."""
+"""Number of masks in a panel that get an outline: masks of a model that has learnt nothing are all edge."""
 
 _MOST_NAMED = 21
 """Classes of a legend, as many as there are pens that differ."""
@@ -156,14 +156,14 @@ def legend(figure: Figure, looks: Mapping[str, Pen], columns: int) -> None:
         handles.append(Line2D([], [], ls=""))
     if not handles:
         return
-    found = figure.legend(handles, ["class"] * len(handles), loc="outside lower center", ncols=columns)
-    for text, word in zip(found.get_texts(), words, strict=True):
+    legend = figure.legend(handles, ["class"] * len(handles), loc="outside lower center", ncols=columns)
+    for text, word in zip(legend.get_texts(), words, strict=True):
         # Not as labels: of those some signs mean something else.
         text.set(text=word, parse_math=False)
 
 
 def write_words(figure: Figure, panels: Iterable[Panel], looks: Mapping[str, Pen]) -> None:
-    """Write class and score beside each box where there is room, once the figure has all else.
+    """Write class and score next to each box where there is room. Call it when the figure is complete.
 
     Args:
         figure: finished.

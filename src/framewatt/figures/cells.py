@@ -52,8 +52,8 @@ def panels(rows: pd.DataFrame, factors: Sequence[str]) -> list[tuple[dict[str, A
     """
     if not factors:
         return [({}, rows)]
-    found = sorted_by(rows[list(factors)].drop_duplicates(), factors).astype(object)
-    keys = [dict(zip(factors, levels, strict=True)) for levels in found.itertuples(index=False)]
+    levels_of_panels = sorted_by(rows[list(factors)].drop_duplicates(), factors).astype(object)
+    keys = [dict(zip(factors, levels, strict=True)) for levels in levels_of_panels.itertuples(index=False)]
     return [(key, rows[(rows[list(factors)] == list(key.values())).all(axis=1)]) for key in keys]
 
 
@@ -68,7 +68,7 @@ def with_intervals(rows: pd.DataFrame, cells: pd.DataFrame, quantity: str) -> pd
     """One row per cell: its factors, `n`, mean, and the interval of the mean.
 
     Args:
-        rows: runs whose numbers count, `quantity` and LABEL among the columns.
+        rows: runs with numbers that count; `quantity` and LABEL are among the columns.
         cells: statistics of cells: columns cell, quantity, mean_low, mean_high; a cell may be absent.
         quantity: the column to average.
 

@@ -22,8 +22,8 @@ TITLE = "What to deploy: energy per {per} against latency"
 _ENERGY, _LATENCY = "energy_per_sample_j", "latency_p95_s"
 _NO_QUALITY = "#bbbbbb"
 _MOST_ACROSS = 3
-_BESIDE_IN = 0.9
-"""Width of what stands beside a panel: its labels along y."""
+_LABELS_IN = 0.9
+"""Width of the labels along the y axis of a panel."""
 
 
 @style.styled
@@ -58,7 +58,7 @@ def draw(runs: pd.DataFrame, choices: pd.DataFrame, compared: Sequence[str] = CO
     named: list[Named] = []
     pale = 0
     for axes, (levels, part) in zip(axes_of.flat, tasks, strict=False):
-        notes.panel_title(axes, heading(levels), 3.6 * larger - _BESIDE_IN)
+        notes.panel_title(axes, heading(levels), 3.6 * larger - _LABELS_IN)
         here = known[known["cell"].isin(part["cell"])].sort_values([_LATENCY, "cell"])
         marks.dots(axes, part, _LATENCY, _ENERGY, quietly=len(rows) > notes.MOST_DOTS, s=5, color="#777777")
         _panel(axes, part, here, markers, colours)
@@ -78,8 +78,8 @@ def draw(runs: pd.DataFrame, choices: pd.DataFrame, compared: Sequence[str] = CO
     groups = notes.panels_words(len(tasks), len(every))
     fullest = max(part["cell"].nunique() for _, part in tasks)
     left_out = "; ".join(filter(None, [groups, notes.dots_words(len(rows)), notes.names_words(fullest)]))
-    said = [how, left_out, notes.disturbed_words(rows, "drawn as rings"), notes.left_out(_inference(runs), pale)]
-    notes.finish(figure, title, notes.estimate_of(rows, runs), said)
+    sentences = [how, left_out, notes.disturbed_words(rows, "drawn as rings"), notes.left_out(_inference(runs), pale)]
+    notes.finish(figure, title, notes.estimate_of(rows, runs), sentences)
     name_points(figure, named)
     return figure
 

@@ -1,4 +1,4 @@
-"""What the weights of every framework find on the same test images, beside what there is."""
+"""What the weights of every framework detect on the same test images, next to the annotated objects."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -77,7 +77,7 @@ def draw(weights: Sequence[Weights]) -> Figure:
 
 
 def _rows(weights: Sequence[Weights]) -> Iterator[_Row]:
-    """Rows in order of names: one, unless frameworks were asked for other images, as of variants of a data set."""
+    """Yield rows in order of names: several if frameworks show other images, as with variants of a data set."""
     ordered = sorted(weights, key=lambda one: _names(one)[0])
     for name, several in itertools.groupby(ordered, key=lambda one: _names(one)[0]):
         left = list(several)
@@ -100,8 +100,8 @@ def _workload(one: Weights) -> str:
 def _marks(row: _Row, number: int) -> dict[str, Sequence[boxes.Mark]]:
     """What is drawn in each panel of an image, by framework, besides what there is."""
     shown = {name: one["shown"].images[number] for name, one in row.of.items() if one["shown"] is not None}
-    found = {name: [one for one in image.detections if _drawn(one)] for name, image in shown.items()}
-    things = {_THERE: row.examples.images[number].objects, **found}
+    detected = {name: [one for one in image.detections if _drawn(one)] for name, image in shown.items()}
+    things = {_THERE: row.examples.images[number].objects, **detected}
     return {name: boxes.marked(several, row.examples.class_names) for name, several in things.items()}
 
 
@@ -160,33 +160,33 @@ def _silence(image: Example) -> str:
 
 
 def _how(rows: Sequence[_Row], drawn: Iterable[Mapping[str, Sequence[boxes.Mark]]]) -> str:
-    said = [f"Drawn: objects, and detections of a score of {SCORE:g} or more, the surest on top."]
+    sentences = [f"Drawn: objects, and detections of a score of {SCORE:g} or more, the surest on top."]
     panels = [marks for line in drawn for marks in line.values() if len(marks) > boxes.OUTLINED]
     if any(mark.thing.runs is not None for marks in panels for mark in marks):
-        said.append(f"Outlines are those of the {boxes.OUTLINED} surest.")
+        sentences.append(f"Outlines are those of the {boxes.OUTLINED} surest.")
     whys = dict.fromkeys(row.examples.without_pixels for row in rows if row.examples.without_pixels)
-    return " ".join([*said, *(f"Without the images: {why}." for why in whys)])
+    return " ".join([*sentences, *(f"Without the images: {why}." for why in whys)])
 
 
 def _precision(weights: Sequence[Weights]) -> str:
-    """The metric of the whole test set, which two images do not tell."""
-    told: dict[str, list[str]] = {}
+    """Return the metric of the whole test set in words; two images do not show it."""
+    by_metric: dict[str, list[str]] = {}
     for one in sorted(weights, key=lambda one: FRAMEWORKS.index(_names(one)[1])):
         quality = (one.get("epochs") or [{}])[-1].get("quality") or {}
         if (metric := primary_of(quality)) is None:
             continue
         (name, framework), value = _names(one), quality[metric]["value"]
         words = f"{framework} unknown" if value is None else f"{framework} {value:.3f}"
-        told.setdefault(f"{METRICS[metric].title} of {name}", []).append(words)
-    said = (f"{what}: {', '.join(values)}" for what, values in sorted(told.items()))
-    return f"On the whole test set, {'; '.join(said)}." if told else ""
+        by_metric.setdefault(f"{METRICS[metric].title} of {name}", []).append(words)
+    sentences = (f"{what}: {', '.join(values)}" for what, values in sorted(by_metric.items()))
+    return f"On the whole test set, {'; '.join(sentences)}." if by_metric else ""
 
 
 def _without(weights: Sequence[Weights]) -> list[str]:
     """Why there is nothing of some weights."""
-    said = []
+    sentences = []
     for one in weights:
         if one["shown"] is None:
             why = one.get("examples_reason") or one.get("reason") or "they were made before any were kept"
-            said.append(f"No examples of {one['model']}: {why}")
-    return said
+            sentences.append(f"No examples of {one['model']}: {why}")
+    return sentences

@@ -20,19 +20,19 @@ from framewatt.tasks import METRICS
 
 TITLE = "Energy per {per} against {quality}"
 _MOST_ACROSS = 3
-_BESIDE_IN = 0.9
-"""Width of what stands beside a panel: its labels along y."""
+_LABELS_IN = 0.9
+"""Width of the labels along the y axis of a panel."""
 
 
 @style.styled
 def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMPARED) -> Figure:
     """One panel per group of comparable cells: mean joules over mean quality, and every run as a dot.
 
-    Where no run has a value of it, as with random weights, the figure says so in words.
+    Where no run has a value of it, as with random weights, the figure states that in words.
 
     Args:
         runs: the runs frame (framewatt.frames.frames.runs_columns); totals are drawn.
-        cells: statistics of cells, whose intervals become error bars.
+        cells: statistics of cells; their intervals become error bars.
         compared: the factors in which cells are compared.
     """
     head = headline_of_runs(runs)
@@ -57,7 +57,7 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMP
     named: list[Named] = []
     pale = 0
     for axes, (levels, part) in zip(grid, parts, strict=False):
-        notes.panel_title(axes, heading(levels), 3.2 * larger - _BESIDE_IN)
+        notes.panel_title(axes, heading(levels), 3.2 * larger - _LABELS_IN)
         axes.set(xlabel=words_of(part[METRIC]), ylabel=f"energy per {head.per}")
         named.append(_panel(axes, part, cells, head.energy, looks))
         style.scale(axes.yaxis, part[head.energy], "J", logarithmic=logarithmic)
@@ -75,8 +75,8 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMP
     fullest = max(part["cell"].nunique() for _, part in parts)
     groups = notes.panels_words(len(parts), len(every))
     left_out = "; ".join(filter(None, [groups, notes.names_words(fullest)]))
-    said = [how, left_out, notes.disturbed_words(rows, "drawn as rings"), notes.left_out(runs, pale)]
-    notes.finish(figure, title, notes.estimate_of(rows, runs), said)
+    sentences = [how, left_out, notes.disturbed_words(rows, "drawn as rings"), notes.left_out(runs, pale)]
+    notes.finish(figure, title, notes.estimate_of(rows, runs), sentences)
     name_points(figure, named)
     return figure
 
@@ -106,5 +106,5 @@ def _why_none(runs: pd.DataFrame) -> str:
     """Why no run has a value of its metric, as far as their flags tell."""
     what = words_of(runs[METRIC])
     flags = {flag for flags in runs["flags"].dropna() for flag in str(flags).split("; ")}
-    told = sorted(flag for flag in flags if re.search(QUALITY_UNKNOWN, flag))
-    return f"No {what}: {told[0]}." if told else f"No {what} is known of any run."
+    reasons = sorted(flag for flag in flags if re.search(QUALITY_UNKNOWN, flag))
+    return f"No {what}: {reasons[0]}." if reasons else f"No {what} is known of any run."

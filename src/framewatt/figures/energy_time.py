@@ -24,8 +24,8 @@ TITLE = "Energy against time, {of}"
 _SMALLEST_PT2, _LARGEST_PT2 = 34.0, 90.0
 _NO_QUALITY = "#bbbbbb"
 _MOST_ACROSS = 3
-_BESIDE_IN = 0.9
-"""Width of what stands beside a panel: its labels along y."""
+_LABELS_IN = 0.9
+"""Width of the labels along the y axis of a panel."""
 
 
 @style.styled
@@ -34,7 +34,7 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMP
 
     Args:
         runs: the runs frame (framewatt.frames.frames.runs_columns); totals are drawn, every run as a dot of its own.
-        cells: statistics of cells, whose intervals become error bars where a cell ran more than once.
+        cells: statistics of cells; their intervals become error bars where a cell ran more than once.
         compared: the factors in which cells are compared.
     """
     head = headline_of_runs(runs)
@@ -64,7 +64,7 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMP
         if panel is None:
             axes.set_axis_off()
             continue
-        notes.panel_title(axes, heading(panel[0]), 3.4 * larger - _BESIDE_IN)
+        notes.panel_title(axes, heading(panel[0]), 3.4 * larger - _LABELS_IN)
         named.append(_panel(axes, panel[1], cells, head, scales))
         pale += marks.pale_rings(axes, aside[aside["cell"].isin(panel[1]["cell"])], head.time, head.energy)
     if scales.colours is not None:
@@ -75,8 +75,8 @@ def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMP
     fullest = max(part["cell"].nunique() for _, part in drawn)
     how = "Large: mean of a cell's runs, with the interval of the mean" + marks.small_words(rows)
     left_out = "; ".join(filter(None, [groups, notes.dots_words(len(rows)), notes.names_words(fullest)]))
-    said = [how, left_out, notes.disturbed_words(rows, "drawn as rings"), notes.left_out(runs, pale)]
-    notes.finish(figure, title, notes.estimate_of(rows, runs), said)
+    sentences = [how, left_out, notes.disturbed_words(rows, "drawn as rings"), notes.left_out(runs, pale)]
+    notes.finish(figure, title, notes.estimate_of(rows, runs), sentences)
     name_points(figure, named)
     return figure
 
@@ -108,21 +108,21 @@ def _grid(rows: pd.DataFrame, group: list[str]) -> tuple[list[list[Panel]], str]
     phases = panels(rows, ["phase"]) if "phase" in factors_of(rows) else []
     every = panels(rows, group)
     groups = notes.evenly(every, notes.MOST_PANELS)
-    told = notes.panels_words(len(groups), len(every))
-    found: list[Panel]
+    left_out_words = notes.panels_words(len(groups), len(every))
+    grid: list[Panel]
     if len(phases) > 1:
         lines = [
             [({**phase, **levels}, part[part["phase"] == phase["phase"]]) for phase, _ in phases]
             for levels, part in groups
         ]
-        found = [panel for line in lines for panel in line if len(panel[1])]
-        if len(found) == len(lines) * len(phases):
-            return [list(line) for line in lines], told
+        grid = [panel for line in lines for panel in line if len(panel[1])]
+        if len(grid) == len(lines) * len(phases):
+            return [list(line) for line in lines], left_out_words
     else:
-        found = [({**(phases[0][0] if phases else {}), **levels}, part) for levels, part in groups]
-    across = min(_MOST_ACROSS, len(found))
-    found += [None] * (-len(found) % across)
-    return [found[i : i + across] for i in range(0, len(found), across)], told
+        grid = [({**(phases[0][0] if phases else {}), **levels}, part) for levels, part in groups]
+    across = min(_MOST_ACROSS, len(grid))
+    grid += [None] * (-len(grid) % across)
+    return [grid[i : i + across] for i in range(0, len(grid), across)], left_out_words
 
 
 def _names(rows: pd.DataFrame) -> list[str]:
@@ -182,7 +182,7 @@ def _panel(axes: Axes, rows: pd.DataFrame, cells: pd.DataFrame, head: Headline, 
 
 
 def quality_colours(rows: pd.DataFrame) -> ScalarMappable | None:
-    """Colours over the qualities found; None where there is none, or several metrics, which share no scale.
+    """Colours over the qualities grid; None where there is none, or several metrics, which share no scale.
 
     Args:
         rows: with METRIC and QUALITY.

@@ -19,7 +19,7 @@ from framewatt.study.factors import COMPARED, shared
 
 TITLE = "Training, epoch by epoch"
 _PANEL_IN = 2.7
-"""Width of a panel, beside a legend of usual width."""
+"""Width of a panel in inches if the legend has its default width."""
 
 _DASHES = ("-", "--", ":", "-.")
 
@@ -30,7 +30,7 @@ def draw(epochs: pd.DataFrame, runs: pd.DataFrame, compared: Sequence[str] = COM
 
     Args:
         epochs: the epochs frame (framewatt.frames.frames.epochs_columns); totals are drawn.
-        runs: the runs frame, which says whose energy counts.
+        runs: the runs frame, which marks the runs that count.
         compared: the factors in which cells are compared.
     """
     training = runs[runs["phase"] == "train"] if "phase" in factors_of(runs) else runs
@@ -69,7 +69,7 @@ def draw(epochs: pd.DataFrame, runs: pd.DataFrame, compared: Sequence[str] = COM
 
 
 def _rows(epochs: pd.DataFrame, training: pd.DataFrame) -> pd.DataFrame:
-    """Totals of training runs whose energy counts; `apart` where the run was disturbed."""
+    """Return totals of training runs with energy that counts; `apart` where the run was disturbed."""
     counted = notes.usable(training, ["duration_s"])
     counted = counted.assign(apart=notes.disturbed(counted))[["cell", "repetition", "apart"]].drop_duplicates()
     # An empty frame comes back from parquet with numbers for names.

@@ -1,4 +1,4 @@
-"""Names of points: beside them, where none lies on another or leaves its panel, and as their ids."""
+"""Names of points: written next to them without overlap and inside the panel, and as their ids."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -22,10 +22,10 @@ _MARK_PT = 5.5
 """Half the width of a point's marker."""
 
 _LETTERS = 200
-"""Letters of all names together that a panel of usual size has room for, with the points themselves."""
+"""Letters of all names together that a panel of default size has room for, with the points themselves."""
 
 _UNNAMED = 1.5
-"""How many times its usual width and height a panel has whose points are too many for names."""
+"""Factor on the default width and height of a panel that has too many points for names."""
 
 _STEP_PT = 2.5
 _LED_PT = 2.5
@@ -55,13 +55,13 @@ def point_of(cell: str) -> str:
 
 
 def room(names: Iterable[str]) -> float:
-    """How many times its usual width and height a panel needs for so many names; with too many, it has none."""
+    """Return the factor on the default width and height of a panel with these names; too many names are not written."""
     written = list(names)
     return max(1.0, math.sqrt(sum(map(len, written)) / _LETTERS)) if len(written) <= MOST_NAMED else _UNNAMED
 
 
 def name_points(figure: Figure, panels: Iterable[Named]) -> None:
-    """Write a name beside each point, once the figure has all else: names take no part in its layout.
+    """Write a name next to each point. Call it when the figure is complete: names take no part in its layout.
 
     Args:
         figure: finished, with the scales and limits of its axes.
@@ -144,7 +144,7 @@ def _written(axes: Axes, point: tuple[float, float], name: str) -> Annotation:
 
 
 def _boxes(place: _Place, size: _Place, frame: NDArray[np.float64]) -> _Boxes:
-    """Every box for a name in the frame, in steps, with those right beside its point among them."""
+    """Every box for a name in the frame, in steps, including the boxes right next to its point."""
     lefts = _steps(place[0] + _MARK_PT + 1, frame[0], frame[2] - size[0])
     lows = _steps(place[1] - size[1] / 2, frame[1], frame[3] - size[1])
     left, low = (grid.ravel() for grid in np.meshgrid(lefts, lows))
@@ -152,9 +152,9 @@ def _boxes(place: _Place, size: _Place, frame: NDArray[np.float64]) -> _Boxes:
 
 
 def _steps(through: float, low: float, high: float) -> NDArray[np.float64]:
-    """Places in steps from `low` to `high`, one of them `through` where that lies between; `low` where nothing does."""
-    found = np.arange(through - _STEP_PT * math.floor((through - low) / _STEP_PT), high, _STEP_PT)
-    return found if len(found) else np.array([low])
+    """Places in steps from `low` to `high`, one of them `through` if it is between; `low` if nothing is."""
+    places = np.arange(through - _STEP_PT * math.floor((through - low) / _STEP_PT), high, _STEP_PT)
+    return places if len(places) else np.array([low])
 
 
 def _nearest(boxes: _Boxes, marks: _Boxes) -> NDArray[np.float64]:
@@ -173,7 +173,13 @@ def _covered(boxes: _Boxes, others: _Boxes) -> NDArray[np.int64]:
 
 
 def _lead(axes: Axes, point: tuple[float, float], end: _Place) -> None:
-    """A line to a point from the nearest place of its name, told by its distance from there."""
+    """Draw a line to a point from the nearest place of its name.
+
+    Args:
+        axes: the panel.
+        point: in data coordinates.
+        end: of the line, as its distance from the point.
+    """
     line = axes.annotate(
         "",
         point,

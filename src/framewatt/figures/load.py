@@ -23,7 +23,7 @@ _ROWS = (
 )
 _LATENCIES = ("latency_p50_s", "latency_p99_s")
 _DASHES = ("-", "--", "-.", (0, (5, 1, 1, 1, 1, 1)))
-"""Lines of one colour are told apart by these, and by their markers."""
+"""They and the markers distinguish lines of one colour."""
 
 
 @style.styled

@@ -43,10 +43,10 @@ def draw(machines: pd.DataFrame, plan: Mapping[str, Any]) -> Figure:
     drawn = dict.fromkeys(cells[cell] for cell in others)
     handles = [Line2D([], [], color=looks[one].colour, marker=looks[one].marker, ls="", label=one) for one in drawn]
     figure.legend(handles=handles, loc="outside right center", alignment="left")
-    said = [
+    sentences = [
         "Each interval holds by itself. Nothing is drawn over all machines where they disagree.",
     ]
-    return notes.finish(figure, TITLE, notes.estimate_words(whole["estimated"]), said)
+    return notes.finish(figure, TITLE, notes.estimate_words(whole["estimated"]), sentences)
 
 
 def _panel(
@@ -59,12 +59,12 @@ def _panel(
         look = looks[cells[cell]]
         shift = _SPREAD * ((place + 0.5) / len(ratios) - 0.5)
         for height, name in enumerate(reversed(rows)):
-            told = over_all if name == ALL else over_all["machines"][name]
-            if told["ratio"] is None:
+            estimate = over_all if name == ALL else over_all["machines"][name]
+            if estimate["ratio"] is None:
                 continue
-            if told["low"] is not None:
-                axes.plot([told["low"], told["high"]], [height - shift] * 2, color=look.colour, lw=1.2)
-            axes.plot(told["ratio"], height - shift, color=look.colour, marker=look.marker, ms=5, ls="")
+            if estimate["low"] is not None:
+                axes.plot([estimate["low"], estimate["high"]], [height - shift] * 2, color=look.colour, lw=1.2)
+            axes.plot(estimate["ratio"], height - shift, color=look.colour, marker=look.marker, ms=5, ls="")
     axes.axvline(1, color="#222222", lw=0.9)
     axes.axhline(0.5, color=style.NOTE_COLOUR, lw=0.6, ls=":")
     axes.set_ylim(-0.5, len(rows) - 0.5)

@@ -58,9 +58,9 @@ def rings(axes: Axes, x: pd.Series, y: pd.Series, size: float) -> None:
 
 
 def pale_rings(axes: Axes, rows: pd.DataFrame, x: str, y: str) -> int:
-    """Draw a pale ring for every run that was set aside and lies within the axes; returns how many do.
+    """Draw a pale ring for every run that was set aside and is inside the axes; return their number.
 
-    Such a run may have taken many times as long. It does not move the axes, which show the runs that count.
+    Such a run may have taken much longer. It does not move the axes, which show the runs that count.
 
     Args:
         axes: the panel, with its scales and all that counts.
@@ -83,5 +83,5 @@ def handles(apart: "pd.Series[bool]", aside: int = 0) -> list[Line2D]:
         apart: whether each run was disturbed.
         aside: pale rings that are drawn.
     """
-    found = [Line2D([], [], ls="", label="disturbed run", **LINE)] if apart.any() else []
-    return [*found, Line2D([], [], ls="", label="set aside, in no mean", **LINE, **_PALE)] if aside else found
+    entries = [Line2D([], [], ls="", label="disturbed run", **LINE)] if apart.any() else []
+    return [*entries, Line2D([], [], ls="", label="set aside, in no mean", **LINE, **_PALE)] if aside else entries

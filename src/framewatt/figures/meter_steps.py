@@ -33,27 +33,27 @@ _SHORTEST_STEP_S = 0.1
 
 
 @style.styled
-def draw(found: Characterisation) -> Figure:
+def draw(measured: Characterisation) -> Figure:
     """One panel per channel: its power over time, with the loads shaded.
 
     Args:
-        found: what the meters showed; at least one channel.
+        measured: what the meters showed; at least one channel.
     """
-    figure = Figure(figsize=(8.4, 0.9 + 1.25 * len(found.characters)), layout="constrained")
-    panels = figure.subplots(len(found.characters), 1, sharex=True, squeeze=False)[:, 0]
-    for axes, one, series, wrong in zip(panels, found.characters, found.series, found.problems, strict=True):
-        _panel(axes, one, series, found, not wrong)
+    figure = Figure(figsize=(8.4, 0.9 + 1.25 * len(measured.characters)), layout="constrained")
+    panels = figure.subplots(len(measured.characters), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, one, series, wrong in zip(panels, measured.characters, measured.series, measured.problems, strict=True):
+        _panel(axes, one, series, measured, not wrong)
     panels[-1].set_xlabel("time (s)")
-    loads = dict.fromkeys(_shaded_as(stretch.load) for stretch in found.stretches if stretch.load != IDLE)
+    loads = dict.fromkeys(_shaded_as(stretch.load) for stretch in measured.stretches if stretch.load != IDLE)
     handles = [Patch(**_SHADES[load], label=load) for load in loads]
     figure.legend(handles=handles, loc="outside right center", alignment="left")
-    return notes.finish(figure, TITLE, "", found.disturbances[:3])
+    return notes.finish(figure, TITLE, "", measured.disturbances[:3])
 
 
-def _panel(axes: Axes, one: Character, series: Series, found: Characterisation, trusted: bool) -> None:
-    for stretch in found.stretches:
+def _panel(axes: Axes, one: Character, series: Series, measured: Characterisation, trusted: bool) -> None:
+    for stretch in measured.stretches:
         if stretch.load != IDLE:
-            edges_s = ((instant - found.origin_ns) * 1e-9 for instant in (stretch.start_ns, stretch.end_ns))
+            edges_s = ((instant - measured.origin_ns) * 1e-9 for instant in (stretch.start_ns, stretch.end_ns))
             axes.axvspan(*edges_s, **_SHADES[_shaded_as(stretch.load)])
     time_s, power_w = power_of(series)
     drawn = "default" if not series.counter else "steps-post"
@@ -76,11 +76,11 @@ def power_of(series: Series) -> tuple[Values, Values]:
     if not series.counter or len(series.time_s) < 2:
         return series.time_s, series.value
     moved = np.flatnonzero(np.concatenate(([True], np.diff(series.value) > 0)))
-    kept = [int(moved[0])]
+    chosen = [int(moved[0])]
     for number in moved[1:]:
-        if series.time_s[number] - series.time_s[kept[-1]] >= _SHORTEST_STEP_S:
-            kept.append(int(number))
-    if len(kept) < 2:
-        kept = [0, len(series.time_s) - 1]
-    power_w = np.diff(series.value[kept]) / np.diff(series.time_s[kept])
-    return series.time_s[kept], np.append(power_w, power_w[-1])
+        if series.time_s[number] - series.time_s[chosen[-1]] >= _SHORTEST_STEP_S:
+            chosen.append(int(number))
+    if len(chosen) < 2:
+        chosen = [0, len(series.time_s) - 1]
+    power_w = np.diff(series.value[chosen]) / np.diff(series.time_s[chosen])
+    return series.time_s[chosen], np.append(power_w, power_w[-1])

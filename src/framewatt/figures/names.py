@@ -38,7 +38,7 @@ def has_load(study: Study) -> bool:
 
 
 def has_operator_joules(study: Study) -> bool:
-    """Whether a study tells joules by operator."""
+    """Return whether a study records joules by operator."""
     return bool(study.settings.get("operators"))
 
 
@@ -63,8 +63,8 @@ class StudyFigure:
             `figure` for the figure's own name.
         caption: what the report writes below it.
         alternative: what it is to a reader who does not see it.
-        exists: which studies have it; where a study file alone says that there is nothing to show, there is no figure.
-        replication: name of the replication table that the figure is drawn from: only a study whose paper has that
+        exists: which studies have it; there is no figure if the study file alone shows that it would be empty.
+        replication: name of the replication table that the figure is drawn from: only a study of a paper with that
             table has the figure. Empty for all other figures.
         of_energy: by the study's settings, whether it shows energy or power, which may be estimated.
         modules: of framewatt.figures; the first holds the function, and where one changes, the figure is drawn again.

@@ -23,7 +23,7 @@ _EM = {"bold": 0.63, "normal": 0.54}
 
 
 def usable(runs: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    """Rows of totals whose energy counts and that hold a number in each of `columns`.
+    """Return rows of totals with energy that counts and a number in each of `columns`.
 
     Args:
         runs: the runs frame.
@@ -80,8 +80,8 @@ def disturbed_words(runs: pd.DataFrame, how: str = "") -> str:
 def counted_words(apart: Iterable[bool], how: str = "") -> str:
     """As `disturbed_words`, of whether each run was disturbed."""
     flags = list(apart)
-    told = f"Disturbed by others: {sum(flags)} of {len(flags)} runs"
-    return ", ".join(filter(None, [told, how])) if any(flags) else ""
+    words = f"Disturbed by others: {sum(flags)} of {len(flags)} runs"
+    return ", ".join(filter(None, [words, how])) if any(flags) else ""
 
 
 def is_disturbed(record: RunRecord) -> bool:
@@ -91,11 +91,11 @@ def is_disturbed(record: RunRecord) -> bool:
 
 
 def estimate_of(drawn: pd.DataFrame, frame: pd.DataFrame) -> str:
-    """What to say of the energies of some totals, parts of which may be estimated; empty where all are measured.
+    """Return the note on totals with energies that are estimated in part; empty if all are measured.
 
     Args:
         drawn: rows of totals, of the runs or the epochs frame.
-        frame: that frame, with the domains. What is measured beside an estimate is in the same total: an estimate is
+        frame: that frame, with the domains. What is measured is in the same total: an estimate is
             in one only where the meters do not cover the processors.
     """
     words = estimate_words(drawn["estimated"])
@@ -104,7 +104,7 @@ def estimate_of(drawn: pd.DataFrame, frame: pd.DataFrame) -> str:
 
 
 def estimate_words(estimated: Iterable[object]) -> str:
-    """What to say of energies, some or all of which may be estimated; empty where every one is measured."""
+    """Return the note on energies that are estimated, all or some; empty if every one is measured."""
     flags = [value is True or value == 1 for value in estimated]
     if not any(flags):
         return ""
@@ -138,7 +138,7 @@ def finish(figure: Figure, title: str, estimate: str, notes: Iterable[str] = ())
 
 
 def panel_title(axes: Axes, title: str, width_in: float) -> None:
-    """Write a panel's title, in as many lines as keep it from the panel beside.
+    """Write a panel's title, in as many lines as keep it out of the next panel.
 
     Args:
         axes: the panel.
@@ -161,7 +161,7 @@ def nothing(axes: Axes, words: str) -> None:
 
 @styled
 def empty(title: str, reason: str, notes: Iterable[str] = ()) -> Figure:
-    """A figure that says in words why there is nothing to draw."""
+    """Return a figure that states in words why there is nothing to draw."""
     figure = Figure(figsize=(7, 2.2), layout="constrained")
     axes = figure.add_subplot()
     axes.set_axis_off()
@@ -170,7 +170,7 @@ def empty(title: str, reason: str, notes: Iterable[str] = ()) -> Figure:
 
 
 MOST_NAMED = 60
-"""Points of a panel that have their names beside them: more hide what they name."""
+"""Most points of a panel that get their names next to them: more names would hide the points."""
 
 MOST_DOTS = 2_000
 """Runs that are drawn one by one."""
@@ -207,7 +207,7 @@ def dots_words(runs: int) -> str:
 
 
 def names_words(points: int) -> str:
-    """That points have no names beside them, in words; empty where they have.
+    """Return in words that points have no names next to them; empty if they have.
 
     Args:
         points: of the fullest panel.

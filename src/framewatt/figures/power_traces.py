@@ -30,7 +30,7 @@ _MOST_STEPS = 600
 _COLUMNS = 2
 _PANEL_IN = 4.2
 _LETTER_IN, _KEY_IN = 0.075, 0.65
-"""Widths of a letter of the legend, and of what stands before its words."""
+"""Widths of a letter of the legend, and of the key before its words."""
 
 _SHARE_PER_LETTER = 0.016
 _QUANTITIES = {
@@ -41,7 +41,7 @@ _QUANTITIES = {
 }
 _SHADES = {"setup": "#e6e6e6", "warm_up": "#fde6b8", "steady": "#d5ecd5", "epoch": "#e6def2", "evaluate": "#d3e3f4"}
 _HATCHES = {"warm_up": "///", "evaluate": "..."}
-"""Of windows that in grey would look like the one beside them."""
+"""Of windows that in grey would look like the next one."""
 
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 _DASHES = ("-", "--", ":", "-.")
@@ -61,7 +61,7 @@ class TracedRun:
 
 
 def traced_run(path: Path, record: RunRecord) -> TracedRun:
-    """A run with its trace, which lies beside its record.
+    """Return a run with its trace, which is in the folder of its record.
 
     Args:
         path: of the record.
@@ -74,7 +74,7 @@ def draw_study(records: Mapping[Path, RunRecord], runs: pd.DataFrame, compared: 
     """The chosen runs of a study, see `choose` and `draw`.
 
     Args:
-        records: run records by their paths; a run's trace lies beside its record.
+        records: run records by their paths; a run's trace is in the folder of its record.
         runs: the runs frame.
         compared: the factors in which cells are compared.
     """
@@ -106,7 +106,7 @@ def counter_power(time_ns: NDArray[np.int64], energy_j: NDArray[np.float64]) -> 
     """Mean power between readings of a counter that lie at least SHORTEST_STEP_S apart.
 
     The trace does not say at what value a counter wraps, so a step back (wrap or reset) has no power: NaN, a gap in
-    the line. A failed read (NaN) is bridged by the good ones beside it. The energies of windows do not come from here
+    the line. A failed read (NaN) is bridged by the good ones around it. The energies of windows do not come from here
     but from framewatt.energy.windows, which knows the wrap.
 
     Args:
@@ -188,8 +188,8 @@ def _title(levels: Mapping[str, Any], compared: Sequence[str]) -> str:
 
 def _series(traced: Iterable[TracedRun]) -> list[tuple[str, str]]:
     """Domain and quantity of everything that has a power, over all runs."""
-    found = {key for run in traced for key in zip(run.power["domain"], run.power["quantity"], strict=True)}
-    return sorted((domain, quantity) for domain, quantity in found if quantity in _QUANTITIES)
+    keys = {key for run in traced for key in zip(run.power["domain"], run.power["quantity"], strict=True)}
+    return sorted((domain, quantity) for domain, quantity in keys if quantity in _QUANTITIES)
 
 
 def _panel(

@@ -45,7 +45,7 @@ def draw_repetitions(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence
 
     Args:
         runs: the runs frame (framewatt.frames.frames.runs_columns); totals are drawn.
-        cells: statistics of cells, whose intervals become error bars.
+        cells: statistics of cells; their intervals become error bars.
         compared: the factors in which cells are compared.
         quantity: what is drawn.
     """
@@ -85,13 +85,13 @@ def draw_repetitions(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence
     figure.legend(handles=handles, loc="outside lower center", ncols=3)
     how = f"The {quantity.best} {' and '.join(compared[:1])} is on top".replace("_", " ")
     estimate = notes.estimate_of(rows, runs) if quantity.column == head.energy else ""
-    said = [
+    sentences = [
         how,
         notes.panels_words(len(parts), len(every)),
         notes.disturbed_words(rows, "drawn as rings"),
         notes.left_out(runs, pale),
     ]
-    return notes.finish(figure, title, estimate, said)
+    return notes.finish(figure, title, estimate, sentences)
 
 
 def _panel(
@@ -119,7 +119,7 @@ def draw_energy(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str]
 
     Args:
         runs: the runs frame (framewatt.frames.frames.runs_columns); totals are drawn.
-        cells: statistics of cells, whose intervals become error bars.
+        cells: statistics of cells; their intervals become error bars.
         compared: the factors in which cells are compared.
     """
     quantity = Quantity("Energy", headline_of_runs(runs).energy, "J", "most frugal")
@@ -132,7 +132,7 @@ def draw_time(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] =
 
     Args:
         runs: the runs frame (framewatt.frames.frames.runs_columns); totals are drawn.
-        cells: statistics of cells, whose intervals become error bars.
+        cells: statistics of cells; their intervals become error bars.
         compared: the factors in which cells are compared.
     """
     quantity = Quantity("Time", headline_of_runs(runs).time, "s", "fastest")

@@ -33,7 +33,7 @@ def save(figure: Figure, paths: Iterable[Path]) -> None:
     settle(figure)
     for path in paths:
         if path.suffix not in _METADATA:
-            raise FramewattError(f"{path}: found format {path.suffix!r}; allowed: {', '.join(_METADATA)}")
+            raise FramewattError(f"{path}: {path.suffix!r} is not a format of figures. Use {', '.join(_METADATA)}.")
         write_atomically(path, functools.partial(_write, figure, path.suffix))
 
 
@@ -57,6 +57,6 @@ def settle(figure: Figure) -> None:
 
 
 def renderer_of(figure: Figure) -> RendererAgg:
-    """What tells how wide texts are; one for all of them, since a text without one makes and keeps a whole canvas."""
+    """Return the renderer that measures texts; use one for all, since each text without one makes a whole canvas."""
     renderer: RendererAgg = FigureCanvasAgg(figure).get_renderer()
     return renderer

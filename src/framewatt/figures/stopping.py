@@ -32,7 +32,7 @@ def draw_study(stopping: pd.DataFrame, plan: Mapping[str, Any], runs: pd.DataFra
     Args:
         stopping: stopping.csv.
         plan: of the study.
-        runs: the runs frame, which says whether energy is estimated and which runs were disturbed.
+        runs: the runs frame, which marks estimated energy and disturbed runs.
     """
     rule = rule_of(plan["settings"])
     assert rule is not None, "the study has a stopping rule"

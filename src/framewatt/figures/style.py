@@ -86,7 +86,7 @@ class Look:
 
 
 def styled(function: Callable[P, R]) -> Callable[P, R]:
-    """Run a function under framewatt's rcParams and no others, whatever the reader's matplotlibrc says."""
+    """Run a function under framewatt's rcParams and no others, whatever is in the reader's matplotlibrc."""
 
     @functools.wraps(function)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -140,7 +140,7 @@ def scale(
     from_zero: bool = False,
     ticks: int = 5,
 ) -> None:
-    """Give an axis its scale and ticks with SI prefixes; a logarithmic one says so in the axis's label.
+    """Give an axis its scale and ticks with SI prefixes; the label of a logarithmic axis states that.
 
     Args:
         axis: of the panel, with its label.

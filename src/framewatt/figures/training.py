@@ -23,7 +23,7 @@ from framewatt.statistics.to_accuracy import LABEL, PANELS, counted_epochs, gpu_
 from framewatt.study.factors import natural
 
 APART = "apart"
-"""Column that says whether the run was disturbed."""
+"""Column: whether the run was disturbed."""
 
 FIRST = "epoch 1"
 """`part` of the values that hold the first epoch alone."""
@@ -85,8 +85,8 @@ def draw(
     drawn = values.drop_duplicates([*_CELL, "repetition"])[APART]
     handles = [*_legend(values, looks, names or {}), *marks.handles(drawn)]
     figure.legend(handles=handles, loc="outside right center")
-    said = [_HOW, levels.note, notes.counted_words(drawn, "ringed"), left_out]
-    return notes.finish(figure, levels.title, estimate, said)
+    sentences = [_HOW, levels.note, notes.counted_words(drawn, "ringed"), left_out]
+    return notes.finish(figure, levels.title, estimate, sentences)
 
 
 def _ordered(column: pd.Series) -> list[str]:
@@ -141,7 +141,7 @@ def draw_study(figure: str, epochs: pd.DataFrame, runs: pd.DataFrame, settings: 
     Args:
         figure: the figure's name, `training_<one of FIGURES>`.
         epochs: the epochs frame.
-        runs: the runs frame, which says which runs count.
+        runs: the runs frame, which marks the runs that count.
         settings: the study's `statistics`: compare, confidence.
     """
     quantity = figure.removeprefix("training_")
@@ -166,7 +166,7 @@ def values(epochs: pd.DataFrame, runs: pd.DataFrame, figure: str, compared: Sequ
 
     Args:
         epochs: the epochs frame.
-        runs: the runs frame, which says which runs count.
+        runs: the runs frame, which marks the runs that count.
         figure: of FIGURES.
         compared: the compared factors.
 
@@ -202,19 +202,19 @@ def intervals(shown: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
     keys = [*_GROUP, "part"]
     rows = []
     for levels, part in shown.groupby(keys):
-        found = mean_interval(part["value"].to_numpy(dtype=np.float64), settings["confidence"])
-        rows.append([*levels, found.low, found.high])
+        interval = mean_interval(part["value"].to_numpy(dtype=np.float64), settings["confidence"])
+        rows.append([*levels, interval.low, interval.high])
     return pd.DataFrame(rows, columns=[*keys, "low", "high"]).astype({"low": "float64", "high": "float64"})
 
 
 def described(figure: str, epochs: pd.DataFrame) -> Levels:
-    """What a figure shows, with whose energy it is."""
+    """Return what a figure shows, with the domain of its energy."""
     domain = gpu_or_total(epochs)
     levels = FIGURES[figure]
     if not levels.unit:
         return levels
-    whose = "All domains together." if domain == TOTAL else f"{domain} alone, as in the report."
-    return replace(levels, note=f"{levels.note} {whose}")
+    of_domain = "All domains together." if domain == TOTAL else f"{domain} alone, as in the report."
+    return replace(levels, note=f"{levels.note} {of_domain}")
 
 
 def estimate_words(figure: str, epochs: pd.DataFrame) -> str:

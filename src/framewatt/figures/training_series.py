@@ -1,4 +1,4 @@
-"""One combination of levels over time, framework beside framework: after ITU 2023, figure 1.
+"""One combination of levels over time, the frameworks next to each other: after ITU 2023, figure 1.
 
 Own runs and the raw results of the report are drawn by the same code.
 """
@@ -41,7 +41,7 @@ def draw_study(records: Mapping[Path, RunRecord], compared: Sequence[str]) -> Fi
     """Every repetition of the combination in the middle of the study's levels.
 
     Args:
-        records: run records by their paths; a run's trace lies beside its record.
+        records: run records by their paths; a run's trace is in the folder of its record.
         compared: the compared factors.
     """
     trained = [
@@ -77,7 +77,7 @@ def draw(
         names: what labels are called; as they are where it names none.
         empty: what to say where there is nothing to draw.
     """
-    runs = {name: kept for name, several in runs.items() if (kept := [run for run in several if _powers_of(run)])}
+    runs = {name: traced for name, several in runs.items() if (traced := [run for run in several if _powers_of(run)])}
     if not runs:
         return notes.empty(title, empty)
     looks = style.looks(runs)
@@ -101,8 +101,8 @@ def draw(
     estimate = notes.estimate_words(map(_estimated, every)).replace("Energy", "Power")
     domains = f"Power is that of {', '.join(sorted(set(map(_domain, every))))}."
     others = notes.counted_words(apart, "drawn with rings")
-    said = [combination, f"{domains} {_HOW}", "" if rows[1:] else _WITHOUT_GPU, others]
-    return notes.finish(figure, title, estimate, said)
+    sentences = [combination, f"{domains} {_HOW}", "" if rows[1:] else _WITHOUT_GPU, others]
+    return notes.finish(figure, title, estimate, sentences)
 
 
 def _series(run: TracedRun, row: str) -> tuple[Any, Any] | None:
@@ -112,9 +112,9 @@ def _series(run: TracedRun, row: str) -> tuple[Any, Any] | None:
         return None
     own = run.power[run.power["domain"] == domain]
     for quantity in _POWERS if row == "power" else (row,):
-        found = own[own["quantity"] == quantity]
-        if len(found):
-            time_ns, value = found["monotonic_ns"].to_numpy(), found["value"].to_numpy(np.float64)
+        part = own[own["quantity"] == quantity]
+        if len(part):
+            time_ns, value = part["monotonic_ns"].to_numpy(), part["value"].to_numpy(np.float64)
             return counter_power(time_ns, value) if quantity == COUNTER_QUANTITY else (time_ns, value)
     return None
 

@@ -1,4 +1,4 @@
-"""Which test gives published p values: every form of the two rank tests, corrected or not, held against the print."""
+"""Statistics as papers use them: which of the two rank tests gives the printed p, and outliers by quartiles."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -61,12 +61,12 @@ def variants(
     rows = []
     for (test, form), p_of in FORMS.items():
         possible = _possible(test, p_of, runs)
-        found = [(p_of(a, b), printed) for a, b, printed in cases]
+        outcomes = [(p_of(a, b), printed) for a, b, printed in cases]
         for size in families:
             attainable = sum(any(_fits(outcome, pair, size) for outcome in possible) for pair in pairs)
-            hits = sum(_agrees(min(1.0, p * size), printed) for p, printed in found)
+            hits = sum(_agrees(min(1.0, p * size), printed) for p, printed in outcomes)
             least = min(1.0, size * min(p for p, _ in possible))
-            rows.append((test, form, size, least, attainable, len(pairs), hits, len(found)))
+            rows.append((test, form, size, least, attainable, len(pairs), hits, len(outcomes)))
     return pd.DataFrame(rows, columns=VARIANTS_COLUMNS)
 
 
@@ -80,10 +80,10 @@ def _possible(test: str, p_of: Callable[[Values, Values], float], runs: int) -> 
 
 
 def _with_wins(u: int, runs: int) -> Values:
-    """Values of which `u` pairs with 0 … runs - 1 are won, without ties."""
+    """Return values that win `u` of all pairs with 0 … runs - 1, without ties."""
     above_all, rest = divmod(u, runs)
     wins = np.array(([runs] * above_all + [rest] + [0] * runs)[:runs])
-    # What wins w pairs lies between w - 1 and w; a small step apart keeps the values themselves from tying.
+    # A value between w - 1 and w wins w pairs; a small step apart keeps the values themselves from tying.
     return wins - 0.5 + np.arange(runs) / (2 * runs)
 
 

@@ -113,7 +113,7 @@ def build_page(materials: Iterable[Material], given: Mapping[str, str]) -> str:
 
 
 def build_summary(materials: Iterable[Material]) -> str:
-    """What the page says, without its long tables and figures, as Markdown."""
+    """Return the page as Markdown, without its long tables and figures."""
     parts = []
     for material in materials:
         study, frame = material.paper.name, material.verdicts
@@ -166,5 +166,7 @@ def summarise(frame: pd.DataFrame) -> list[str]:
 
 
 def _counted(frame: pd.DataFrame) -> str:
-    found = {verdict: int((frame["verdict"] == verdict).sum()) for verdict in (REPRODUCED, DEVIATES, UNKNOWN)}
-    return f"{found[REPRODUCED]} reproduced, {found[DEVIATES]} deviating, {found[UNKNOWN]} that cannot be recomputed"
+    numbers = {verdict: int((frame["verdict"] == verdict).sum()) for verdict in (REPRODUCED, DEVIATES, UNKNOWN)}
+    return (
+        f"{numbers[REPRODUCED]} reproduced, {numbers[DEVIATES]} deviating, {numbers[UNKNOWN]} that cannot be recomputed"
+    )

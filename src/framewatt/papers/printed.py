@@ -28,13 +28,13 @@ _SLACK = 1e-9
 
 @dataclass(frozen=True)
 class Printed:
-    """A number as it stands in a paper.
+    """A number as a paper prints it.
 
     Attributes:
         text: what is printed.
         value: the number.
         unit: one unit of its last digit.
-        sign: `<` or `>` for a bound, `~` where the paper says "about", else empty.
+        sign: `<` or `>` for a bound, `~` for "about", else empty.
     """
 
     text: str
@@ -66,7 +66,7 @@ def read_printed(text: str, decimals: int | None = None) -> Printed | None:
     """Read a number as it is printed; None where the text is no number.
 
     Args:
-        text: `0.60`, `6.54e-27`, `< 0.001`, `~13`; the last digit says how it was rounded.
+        text: `0.60`, `6.54e-27`, `< 0.001`, `~13`; the last digit shows how it was rounded.
         decimals: digits behind the point, where trailing zeros are dropped in print.
     """
     match = _PRINTED.fullmatch(text.strip().replace(",", ""))
@@ -84,7 +84,7 @@ def judge(answer: Answer, text: str, decimals: int | None = None) -> tuple[str, 
     """The verdict of one number, and the note that goes with it.
 
     A number is reproduced where it rounds to what is printed, where cutting digits off gives what is printed, where it
-    lies within a printed bound, or within a whole unit of the last digit of a number that the paper calls approximate.
+    is within a printed bound, or within a whole unit of the last digit of a number that the paper calls approximate.
 
     Args:
         answer: of the recount.
@@ -100,11 +100,13 @@ def judge(answer: Answer, text: str, decimals: int | None = None) -> tuple[str, 
     if isinstance(answer.value, str):
         return (REPRODUCED if answer.value == text else DEVIATES), answer.note
     if printed is None:
-        raise FramewattError(f"published number: found {text!r}; allowed: a number, as 0.60, < 0.001 or ~13")
-    found = _agreement(answer, answer.value, printed)
-    if found is None:
+        raise FramewattError(
+            f"published number: {text!r} is not a number, but the recount gives one. Write it as 0.60, < 0.001 or ~13."
+        )
+    agreement = _agreement(answer, answer.value, printed)
+    if agreement is None:
         return DEVIATES, answer.note
-    return REPRODUCED, "; ".join(filter(None, [found, answer.note]))
+    return REPRODUCED, "; ".join(filter(None, [agreement, answer.note]))
 
 
 def _agreement(answer: Answer, value: float, printed: Printed) -> str | None:
@@ -167,8 +169,8 @@ class Claim:
     Attributes:
         id: short name.
         where: section of the paper.
-        claim: what the sentence says, in other words.
-        value: the number as printed; `<`, `>` for bounds, `~` where the paper says "about".
+        claim: the sentence in other words.
+        value: the number as printed; `<`, `>` for bounds, `~` for "about".
         unit: of the number.
         how: name of the function that recounts it.
         arguments: of that function.
@@ -190,13 +192,15 @@ def read_table(path: Path) -> pd.DataFrame:
         FramewattError: there is no such file, or it is no table.
     """
     if not path.is_file():
-        raise FramewattError(f"{path}: found no such file; allowed: a table of a paper, as in resources/published")
+        raise FramewattError(
+            f"{path}: there is no such file. Put the printed tables of a paper in resources/published."
+        )
     try:
         return pd.read_csv(path, dtype=str, keep_default_na=False)
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
         reason = " ".join(str(error).split())
         raise FramewattError(
-            f"{path}: found no table ({reason}); allowed: CSV in UTF-8, one header, one width"
+            f"{path}: this is not a table ({reason}). Write CSV in UTF-8 with one header and one width."
         ) from error
 
 
@@ -218,10 +222,12 @@ def read_claims(path: Path) -> list[Claim]:
     """
     frame = read_table(path)
     if list(frame.columns) != CLAIMS_COLUMNS:
-        raise FramewattError(f"{path}: found columns {', '.join(frame.columns)}; allowed: {', '.join(CLAIMS_COLUMNS)}")
+        raise FramewattError(
+            f"{path}: {', '.join(frame.columns)} are not the columns of claims. Write {', '.join(CLAIMS_COLUMNS)}."
+        )
     twice = frame["id"][frame["id"].duplicated()].tolist()
     if twice:
-        raise FramewattError(f"{path}: found id {twice[0]!r} twice; allowed: one row per id")
+        raise FramewattError(f"{path}: id {twice[0]!r} is in two rows. Give each claim its own id.")
     return [_claim(path, row) for row in _rows(frame)]
 
 
@@ -232,7 +238,7 @@ def recount_claims(
 
     Args:
         claims: of one paper.
-        functions: what a claim's `how` may name; the first line of the docstring says how it recounts.
+        functions: what a claim's `how` may name; the first line of the docstring describes the recount for readers.
         source: handed to each function before the claim's own arguments.
         basis: what the source is, in words, where a claim is recounted from more than one.
 
@@ -245,14 +251,18 @@ def recount_claims(
 def _recount(claim: Claim, functions: Mapping[str, Callable[..., Answer]], source: Any, basis: str) -> Recount:
     function = functions.get(claim.how)
     if function is None:
-        raise FramewattError(f"claim {claim.id}: found how {claim.how!r}; allowed: {', '.join(functions)}")
+        raise FramewattError(
+            f"claim {claim.id}: how: {claim.how!r} is not a function of the paper. Use one of {', '.join(functions)}."
+        )
     try:
         answer = function(source, **claim.arguments)
     except NotGivenError as missing:
         answer = Answer(None, str(missing))
     except (KeyError, TypeError) as error:
-        found = f"{claim.how}({_shown(claim.arguments)})"
-        raise FramewattError(f"claim {claim.id}: found {found}; allowed: what the function takes ({error})") from error
+        call = f"{claim.how}({_shown(claim.arguments)})"
+        raise FramewattError(
+            f"claim {claim.id}: {call} cannot be computed ({error}). Give the arguments that the function takes."
+        ) from error
     first = (function.__doc__ or "").strip().splitlines()[0]
     shown = f" [{_shown(claim.arguments)}]" if claim.arguments else ""
     column = f"{claim.id}, {basis}" if basis else claim.id
@@ -271,7 +281,9 @@ def _claim(path: Path, row: Mapping[str, str]) -> Claim:
 def _arguments(path: Path, row: Mapping[str, str]) -> dict[str, str]:
     pairs = [part.partition("=") for part in row["arguments"].split(";") if part.strip()]
     if any(not equals for _, equals, _ in pairs):
-        raise FramewattError(f"{path}: claim {row['id']}: found arguments {row['arguments']!r}; allowed: name=value; …")
+        raise FramewattError(
+            f"{path}: claim {row['id']}: arguments: {row['arguments']!r} is no list of arguments. Write name=value; …"
+        )
     return {name.strip(): value.strip() for name, _, value in pairs}
 
 

@@ -74,12 +74,12 @@ def recounted(folder: Path) -> dict[str, float | None]:
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim of the paper, and what the own runs say of it.
+    """A claim of the paper, and what the own runs show.
 
     Attributes:
         id: short name, that of the file of claims.
         where: section of the paper.
-        claim: what it says, in other words.
+        claim: the sentence in other words.
         published: its number, as printed.
         unit: of that number.
         here: the own number; None where there is none.
@@ -103,7 +103,7 @@ class Finding:
 
 
 def claims_table(paper: str, findings: Iterable[Finding], name: str = "claims", caption: str = "") -> Table:
-    """A table of one row per claim: `claims`, or one of another name that says in its caption what it is from."""
+    """A table of one row per claim: `claims`, or a table of another name with its own caption."""
     names = [field.name for field in fields(Finding)]
     data = pd.DataFrame([asdict(finding) for finding in findings], columns=names)
     data = data.astype({"here": "float64", "p": "float64", "out_of": "Int64"})

@@ -64,7 +64,7 @@ def from_frame(frame: pd.DataFrame, how: str) -> list[Recount]:
         frame: what is missing in `recomputed` cannot be recomputed; what is missing in `published` is not in the paper.
         how: how the numbers were made.
     """
-    return [_of_row(row, how) for row in frame.to_dict("records")]
+    return [_recount_of(row, how) for row in frame.to_dict("records")]
 
 
 def _row(study: str, recount: Recount) -> dict[str, Any]:
@@ -89,7 +89,7 @@ def _row(study: str, recount: Recount) -> dict[str, Any]:
     return row
 
 
-def _of_row(row: Mapping[Any, Any], how: str) -> Recount:
+def _recount_of(row: Mapping[Any, Any], how: str) -> Recount:
     value, published = row["recomputed"], row["published"]
     note = row.get("note") or ""
     answer = Answer(None if pd.isna(value) else value, note)
@@ -147,7 +147,7 @@ def verdicts_table(study: str, verdicts: pd.DataFrame) -> Table:
 
 
 def deviating_table(study: str, verdicts: pd.DataFrame) -> Table:
-    """The numbers that the recount does not reproduce; the table of all verdicts says how each was recounted."""
+    """The numbers that the recount does not reproduce; the table of all verdicts has the way of each recount."""
     table = verdicts_table(study, verdicts[verdicts["verdict"] == DEVIATES])
     shown = table.shown.drop(columns=["Verdict", "How"])
     caption = f"{study}: where the recount gives another number"
@@ -165,8 +165,8 @@ def readable(verdicts: pd.DataFrame) -> tuple[pd.DataFrame, str]:
 
 def to_readable_markdown(study: str, verdicts: pd.DataFrame) -> str:
     """The counts, then the verdicts that a reader can go through."""
-    kept, left_out = readable(verdicts)
-    parts = [to_markdown(counts_table(study, verdicts)), left_out, to_markdown(verdicts_table(study, kept))]
+    shown, left_out = readable(verdicts)
+    parts = [to_markdown(counts_table(study, verdicts)), left_out, to_markdown(verdicts_table(study, shown))]
     return "\n".join(part for part in parts if part)
 
 
@@ -212,7 +212,7 @@ def write_verdicts(study: str, verdicts: pd.DataFrame, paths: Iterable[Path]) ->
         elif path.suffix == ".md":
             write_text(path, to_readable_markdown(study, verdicts))
         else:
-            raise FramewattError(f"{path}: found suffix {path.suffix!r}; allowed: .csv, .md")
+            raise FramewattError(f"{path}: {path.suffix!r} is not a format of verdicts. Use .csv or .md.")
 
 
 def write_plain(frame: pd.DataFrame, path: Path) -> None:

@@ -25,16 +25,16 @@ SHOWN: dict[str, Callable[[float], str]] = {
 
 
 def functions(frame: pd.DataFrame, framework: str, phase: str, threshold_percent: float = THRESHOLD_PERCENT) -> Table:
-    """One row per function whose own time is more than a share of its run; runs in the order of the frame.
+    """One row per function with more own time than a share of its run; runs in the order of the frame.
 
     Args:
         frame: the functions frame.
-        framework: whose runs.
+        framework: the engine of the runs.
         phase: `train` or `infer`.
         threshold_percent: the share, in percent.
     """
     profiled = frame[(frame["framework"] == framework) & (frame["phase"] == phase)]
-    # Where a model has more than one cell, or a cell was profiled more than once, the runs are told apart.
+    # Where a model has more than one cell, or a cell was profiled more than once, the runs are distinguished.
     several = bool((profiled.groupby("workload")["cell"].nunique() > 1).any())
     repeated = bool((profiled["repetition"] > 1).any())
     key = [*(["cell"] if several else []), *(["repetition"] if repeated else [])]
@@ -63,7 +63,7 @@ def functions(frame: pd.DataFrame, framework: str, phase: str, threshold_percent
 
 
 def functions_unnamed(frame: pd.DataFrame, threshold_percent: float = THRESHOLD_PERCENT) -> Table:
-    """One row per function without an API name whose own time is more than a share of some run, largest share first.
+    """One row per function without an API name with more own time than a share of some run, largest share first.
 
     These are what config/api_names.csv has no rule for: own code of the models and of framewatt among them, which has
     no API name.
@@ -121,8 +121,8 @@ def profiler_cost(records: Iterable[Mapping[str, Any]]) -> Table:
         "Reason": text_of("reason"),
     }
     known = data["windows_ratio"].dropna()
-    told = f": median ratio {known.median():.3g}, largest {known.max():.3g}" if len(known) else ""
-    return table_of("profiler_cost", f"What the profiler costs in the primary windows{told}", data, shown)
+    summary = f": median ratio {known.median():.3g}, largest {known.max():.3g}" if len(known) else ""
+    return table_of("profiler_cost", f"What the profiler costs in the primary windows{summary}", data, shown)
 
 
 def _row(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -134,10 +134,10 @@ def _row(record: Mapping[str, Any]) -> dict[str, Any]:
         return row
     row |= {"workload": record["cell"]["workload"], "framework": record["engine"]}
     for which in (PLAIN, PROFILED):
-        told = passes[which]
-        units = told["units"]["count"]
-        row |= {f"units_{which}": units, f"process_s_{which}": told["process_s"]}
-        row[f"windows_s_per_unit_{which}"] = told["windows_s"] / units if units else None
+        measured = passes[which]
+        units = measured["units"]["count"]
+        row |= {f"units_{which}": units, f"process_s_{which}": measured["process_s"]}
+        row[f"windows_s_per_unit_{which}"] = measured["windows_s"] / units if units else None
     plain, profiled = (row[f"windows_s_per_unit_{which}"] for which in (PLAIN, PROFILED))
     row["windows_ratio"] = profiled / plain if plain and profiled else None
     same = row["units_plain"] == row["units_profiled"]

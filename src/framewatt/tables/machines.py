@@ -1,4 +1,4 @@
-"""What costs least on each machine and over all of them."""
+"""The cheapest choice on each machine and over all of them."""
 
 import pandas as pd
 

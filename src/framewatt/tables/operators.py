@@ -26,7 +26,7 @@ def operator_table(
         name: of the table.
         joules: a row an operator or API (operators.COLUMNS).
         about: a row a timeline (operators.ABOUT).
-        runs: the runs frame, by which advice says what it changed.
+        runs: the runs frame, by which advice states what it changed.
         exports: weights among the inputs of each export, see evidence.weights_in_exports.
     """
     if name in _OF:

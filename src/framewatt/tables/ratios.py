@@ -1,4 +1,4 @@
-"""Ratios as readers see them, in tables and in sentences: how many times as much, and the ends of the interval."""
+"""Ratios as readers see them in tables and sentences: `1.22x`, and the ends of the interval."""
 
 import math
 from collections.abc import Mapping
@@ -9,16 +9,18 @@ import pandas as pd
 from framewatt.tables.table import MISSING
 
 MOST_TIMES = 100
-"""Largest ratio of the ends of an interval that is printed; a wider interval says nothing."""
+"""Largest ratio of the ends of an interval that is printed; a wider interval is not printed."""
 
 
 def times(ratio: float) -> str:
-    """How many times as much, with the digits that differ from 1: `1.22x`, `1.0034x`, `4,300x`."""
+    """Return a ratio with the digits that differ from 1: `1.22x`, `1.0034x`, `4,300x`."""
     return f"{_ratio(ratio, _decimals(ratio))}x"
 
 
 def ratio_range(ratio: float, low: float | None, high: float | None) -> str:
-    """A ratio with its interval, all to the same digits: `1.22x [1.10, 1.35]`; without one that says nothing.
+    """A ratio with its interval, all to the same digits: `1.22x [1.10, 1.35]`.
+
+    An unknown or very wide interval is left out.
 
     Args:
         ratio: above 0.

@@ -25,7 +25,7 @@ _RECORDS = ("plan", "records", "models", "exports", "parity", "examples")
 
 
 class Results(Mapping[str, Any]):
-    """What a rule's input and parameters hold, read when it is first asked for.
+    """What a rule's input and parameters hold, read at the first use.
 
     A frame has the name of the rule's input, a setting that of the parameter. Besides, there are: `plan`, plan.json;
     `records`, the run records by their paths; `models`, records of the rule train and of models that only measured runs
@@ -48,7 +48,7 @@ class Results(Mapping[str, Any]):
             FramewattError: the rule has none of this name.
         """
         if name not in self:
-            raise FramewattError(f"results: found {name!r}; allowed: {', '.join(self)}")
+            raise FramewattError(f"results: there is no {name!r}. Use one of {', '.join(self)}.")
         if name not in self._read:
             self._read[name] = self._get(name)
         return self._read[name]

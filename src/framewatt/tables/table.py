@@ -115,7 +115,7 @@ def write_table(table: Table, path: Path) -> None:
         FramewattError: the suffix is none of .csv, .md, .tex.
     """
     if path.suffix not in _RENDERERS:
-        raise FramewattError(f"{path}: found suffix {path.suffix!r}; allowed: {', '.join(_RENDERERS)}")
+        raise FramewattError(f"{path}: {path.suffix!r} is not a format of tables. Use {', '.join(_RENDERERS)}.")
     write_text(path, _RENDERERS[path.suffix](table))
 
 

@@ -55,7 +55,7 @@ def own_cells(runs: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         Columns KEYS (names as in the paper, provider as in the study), cell, default_provider (whether the provider is
-        the device's own), n, QUANTITIES, accuracy_percent, estimated, why_empty. A cell none of whose runs counts has a
+        the device's own), n, QUANTITIES, accuracy_percent, estimated, why_empty. A cell without a run that counts has a
         row without numbers.
 
     Raises:
@@ -72,7 +72,9 @@ def own_cells(runs: pd.DataFrame) -> pd.DataFrame:
         first = part.iloc[0]
         model = MODELS[first["workload"]]
         counted = part[part["counts"]]
-        numbers = [_of_run(row, of_domain[cell, row["repetition"]], SAMPLES[model]) for _, row in counted.iterrows()]
+        numbers = [
+            _paper_columns(row, of_domain[cell, row["repetition"]], SAMPLES[model]) for _, row in counted.iterrows()
+        ]
         means = pd.DataFrame(numbers, columns=[*QUANTITIES, "accuracy_percent"]).astype("float64").mean()
         at_rest = means[list(ENERGIES)] <= 0
         means[at_rest.index[at_rest]] = None
@@ -94,9 +96,9 @@ def own_cells(runs: pd.DataFrame) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=columns)
     twice = frame[frame.duplicated(KEYS, keep=False)]
     if len(twice):
-        found = " and ".join(twice["cell"].head(2))
+        cells = " and ".join(twice["cell"].head(2))
         raise FramewattError(
-            f"replicates: found {found} in one place of alizadeh2024's tables; allowed: one cell a place"
+            f"replicates: the cells {cells} have one place in the tables of alizadeh2024. Leave one of them out."
         )
     return _in_order(frame)
 
@@ -114,7 +116,7 @@ def exports_by_provider(own: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(exported_from=rows["runtime"].map(ORIGINALS), execution_provider=rows["provider"].map(PROVIDERS))
 
 
-def _of_run(total: Mapping[str, Any], domains: pd.DataFrame, samples: int) -> dict[str, float | None]:
+def _paper_columns(total: Mapping[str, Any], domains: pd.DataFrame, samples: int) -> dict[str, float | None]:
     """The paper's columns for one run."""
     scale = samples / total["samples_processed"]
     gpu_j = _net(domains, "gpu:")

@@ -24,7 +24,7 @@ def findings(measured: Measured) -> Iterator[Finding]:
     own = own_cells(measured.runs)
     tables, stands_in = _tables_of(own)
     for claim in read_claims(measured.resources / "alizadeh2024_claims.csv"):
-        # The p of a correlation stands beside its rho.
+        # The p of a correlation is part of the row of its rho.
         if claim.where in _SECTIONS and claim.how != claims.spearman_p.__name__:
             yield _finding(claim, tables, measured.comparisons, _notes(claim, own, stands_in))
 
@@ -58,7 +58,7 @@ def _not_measured(key: object) -> str:
 def _verdict(claim: Claim, value: float, out_of: int | None, p: float | None) -> tuple[str, str]:
     """The verdict of a claim that has a number here, and what speaks against it."""
     if out_of is not None:
-        return _of_count(value, out_of, most=claim.value.startswith(">")), ""
+        return _verdict_on_count(value, out_of, most=claim.value.startswith(">")), ""
     if claim.how == claims.cpu_to_gpu.__name__:
         # The paper's CPU took less than its GPU.
         return (SAME if value < 100 else OPPOSITE), ""
@@ -69,7 +69,7 @@ def _verdict(claim: Claim, value: float, out_of: int | None, p: float | None) ->
     return (SAME if value * printed.value > 0 else OPPOSITE), ""
 
 
-def _of_count(count: float, out_of: int, *, most: bool) -> str:
+def _verdict_on_count(count: float, out_of: int, *, most: bool) -> str:
     """The verdict of "all are so", or of "most are so"."""
     if most:
         return SAME if count > out_of / 2 else OPPOSITE if count < out_of / 2 else PARTLY
@@ -86,8 +86,8 @@ def _p(claim: Claim, tables: Tables, comparisons: pd.DataFrame) -> float | None:
     )
     pairs = [{str(a), str(b)} for a, b in _compared(claim, tables)]
     own = comparisons[comparisons["quantity"] == quantity]
-    found = [p for a, b, p in own[["cell_a", "cell_b", "p_corrected"]].itertuples(index=False) if {a, b} in pairs]
-    return max(found) if pairs and len(found) == len(pairs) else None
+    corrected = [p for a, b, p in own[["cell_a", "cell_b", "p_corrected"]].itertuples(index=False) if {a, b} in pairs]
+    return max(corrected) if pairs and len(corrected) == len(pairs) else None
 
 
 def _compared(claim: Claim, tables: Tables) -> list[tuple[Any, Any]]:
@@ -108,8 +108,7 @@ def _compared(claim: Claim, tables: Tables) -> list[tuple[Any, Any]]:
 def _tables_of(own: pd.DataFrame) -> tuple[Tables, dict[str, int]]:
     """Own numbers as the tables that claims are recounted from, and the batch sizes that stand for 64, by model.
 
-    Cells and quantities of which nothing is known are not in them, so that a claim about them says what was not
-    measured.
+    Unknown cells and quantities are left out, so that the verdict on a claim about them names what was not measured.
     """
     largest = own.groupby("model")["batch_size"].max()
     stands_in = {str(model): int(size) for model, size in largest.items() if size > 1 and str(size) != _LARGE_BATCH}
@@ -123,13 +122,13 @@ def _tables_of(own: pd.DataFrame) -> tuple[Tables, dict[str, int]]:
 
 def _notes(claim: Claim, own: pd.DataFrame, stands_in: Mapping[str, int]) -> list[str]:
     """What a reader should know of a number that a claim has here."""
-    told = " ".join(claim.arguments.values())
+    named = " ".join(claim.arguments.values())
     notes = [
         f"batch size {size} stands for 64 in {model}"
         for model, size in stands_in.items()
-        if f"{model}/{_LARGE_BATCH}/" in told or "/" not in told
+        if f"{model}/{_LARGE_BATCH}/" in named or "/" not in named
     ]
-    if own["estimated"].any() and ("energy" in told or claim.how == claims.cpu_to_gpu.__name__):
+    if own["estimated"].any() and ("energy" in named or claim.how == claims.cpu_to_gpu.__name__):
         notes.append("energy is estimated from processor time, so that it follows time")
     return notes
 
@@ -148,7 +147,7 @@ def table1(measured: Measured) -> Table:
     own = own_cells(measured.runs)
     own = own[own["default_provider"]]
     printed = read_tables(measured.resources).inference.rename_axis(INFERENCE).reset_index()
-    data = _beside(own.astype({"batch_size": str}), printed, INFERENCE)
+    data = _compared_with_printed(own.astype({"batch_size": str}), printed, INFERENCE)
     keys = {"Model": text_of("model"), "Batch size": text_of("batch_size"), "Runtime": text_of("runtime")}
     return _table("table1", f"Table 1 of {PAPER} from these runs: {_OF}", data, keys)
 
@@ -189,7 +188,7 @@ def table3(measured: Measured) -> Table:
     """Table 3: ResNet-50's exports by execution provider, at batch size 1."""
     own = exports_by_provider(own_cells(measured.runs))
     printed = read_tables(measured.resources).providers.rename_axis(EXECUTION_PROVIDERS).reset_index()
-    data = _beside(own, printed, EXECUTION_PROVIDERS)
+    data = _compared_with_printed(own, printed, EXECUTION_PROVIDERS)
     keys = {"Exported from": text_of("exported_from"), "Provider": text_of("execution_provider")}
     return _table("table3", f"Table 3 of {PAPER} from these runs, ResNet-50 at batch size 1: {_OF}", data, keys)
 
@@ -199,7 +198,7 @@ def claims_of_runs(measured: Measured) -> Table:
     return claims_table(PAPER, findings(measured))
 
 
-def _beside(own: pd.DataFrame, printed: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+def _compared_with_printed(own: pd.DataFrame, printed: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """Own rows with the printed numbers of the same place, and the ratios of own to printed."""
     columns = [*keys, "cell", "n", *QUANTITIES, "estimated", "why_empty"]
     published = printed.rename(columns={name: f"{name}_published" for name in QUANTITIES})

@@ -187,7 +187,7 @@ def _cell(tables: Tables, quantity: str, name: str) -> float:
 
 
 def conversions(tables: Tables, batch_size: str = "") -> dict[str, str]:
-    """Converted cells of Table 1 whose originals are there too, and those, by name.
+    """Return the converted cells of Table 1 with an original in it, each with the name of the original.
 
     Args:
         tables: of the paper, or of own runs.
@@ -247,12 +247,12 @@ def recount(resources: Path) -> pd.DataFrame:
         framewatt.papers.verdicts.VERDICTS_COLUMNS.
     """
     tables = read_tables(resources)
-    found = [
+    recounts = [
         *consistency("Table 1", resources),
         *consistency("Table 3", resources),
         *recount_claims(read_claims(resources / "alizadeh2024_claims.csv"), FUNCTIONS, tables),
     ]
-    return verdicts(STUDY, found)
+    return verdicts(STUDY, recounts)
 
 
 def read_tables(resources: Path) -> Tables:

@@ -41,8 +41,8 @@ def outside_of_runs(raw: pd.DataFrame, resources: Path) -> pd.DataFrame:
                 # A printed mean may have lost less than 1 of its unit.
                 if values.size and not values.min() - 1 <= mean <= values.max():
                     name = QUANTITIES[printed["quantity"]]
-                    found = [values.size, values.min(), values.mean(), values.max()]
-                    rows.append([phase, printed["model"], NAMES[framework], name, mean, *found])
+                    spread_of_runs = [values.size, values.min(), values.mean(), values.max()]
+                    rows.append([phase, printed["model"], NAMES[framework], name, mean, *spread_of_runs])
     columns = ["phase", "model", "framework", "quantity", "published_mean", "runs", "least", "mean", "largest"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -132,13 +132,13 @@ def facts(tables: Mapping[str, pd.DataFrame]) -> list[str]:
     return sentences + spread_facts(tables["spread"])
 
 
-def p_value_facts(found: pd.DataFrame) -> list[str]:
+def p_value_facts(table: pd.DataFrame) -> list[str]:
     """Which test gives the printed p values."""
-    best = found[found["attainable"] == found["attainable"].max()]
+    best = table[table["attainable"] == table["attainable"].max()]
     names = " or ".join(f"{row.test}, {row.form}, {_correction(row.bonferroni_over)}" for row in best.itertuples())
     top = best.iloc[0]
     only = "; no other form of the two rank tests, corrected or not, can give as many" if len(best) == 1 else ""
-    uncorrected = found[(found["form"] == "exact") & (found["bonferroni_over"] == 1)]
+    uncorrected = table[(table["form"] == "exact") & (table["bonferroni_over"] == 1)]
     signed = uncorrected[uncorrected["test"] == SIGNED_RANK].iloc[0]
     sentences = [
         f"Of the {top.pairs} printed pairs of p and A12, ten runs can give {top.attainable} by this test: "
@@ -152,8 +152,8 @@ def p_value_facts(found: pd.DataFrame) -> list[str]:
     return sentences
 
 
-def _spearman_facts(found: pd.DataFrame) -> list[str]:
-    by_choice = found.groupby("numbers", sort=False)[["reproduced", "printed"]].sum()
+def _spearman_facts(table: pd.DataFrame) -> list[str]:
+    by_choice = table.groupby("numbers", sort=False)[["reproduced", "printed"]].sum()
     if by_choice.empty:
         return []
     best = by_choice[by_choice["reproduced"] == by_choice["reproduced"].max()]
@@ -227,18 +227,18 @@ def spread(raw: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=SPREAD_COLUMNS)
 
 
-def spread_facts(found: pd.DataFrame) -> list[str]:
+def spread_facts(table: pd.DataFrame) -> list[str]:
     """How many rows are flagged for what."""
-    if found.empty:
+    if table.empty:
         return []
-    flags = found["flags"].fillna("")
+    flags = table["flags"].fillna("")
     drift, outlier, bimodal = (int(flags.str.contains(word).sum()) for word in ("drift", "outlier", "bimodal"))
     sentences = [
-        f"Of {len(found)} samples of a model, framework and quantity, {drift} drift with the number of the run (p at "
+        f"Of {len(table)} samples of a model, framework and quantity, {drift} drift with the number of the run (p at "
         f"most {ALPHA:g}, uncorrected), {outlier} have outliers beyond 1.5 interquartile ranges, {bimodal} look "
         "bimodal or skewed."
     ]
-    varied = found.dropna(subset=["cv_percent"])
+    varied = table.dropna(subset=["cv_percent"])
     if len(varied):
         worst = varied.loc[varied["cv_percent"].idxmax()]
         sentences.append(

@@ -17,8 +17,8 @@ QUANTITIES = {**ENERGIES, "run_time": "run time"}
 PHASES = {"train": "training", "infer": "inference"}
 
 MEANS_COLUMNS = ["pytorch", "tensorflow", "p", "a12"]
-"""Columns of the means, whose index is phase, model, quantity: mean of either framework in joules or seconds, p of
-their difference (where a bound is printed, the bound), and A12 of the framework that costs more."""
+"""Columns of the means: mean of either framework in joules or seconds, p of their difference (where a bound is printed,
+the bound), and A12 of the framework that costs more. The index is phase, model, quantity."""
 
 _RUNS = 10
 
@@ -91,7 +91,16 @@ FUNCTIONS: dict[str, Callable[..., Answer]] = {
 
 
 def _cases(means: pd.DataFrame, phases: str, models: str = "") -> pd.DataFrame:
-    """The cases of phases and models, whose names are written without spaces; all of them known, or NotGivenError."""
+    """Return the cases of phases and models.
+
+    Args:
+        means: see MEANS_COLUMNS.
+        phases: separated by spaces.
+        models: names without their spaces, separated by spaces; empty takes all.
+
+    Raises:
+        NotGivenError: a case is unknown.
+    """
     cases = means.loc[phases.split()]
     if models:
         cases = cases[cases.index.get_level_values("model").str.replace(" ", "").isin(models.split())]
@@ -120,8 +129,8 @@ def _ratio(row: pd.Series, cheaper: str) -> float:
     return float(row[other] / row[cheaper])
 
 
-def _counted(found: pd.Series, total: int, give: str) -> Answer:
-    count = int(found.sum())
+def _counted(as_claimed: pd.Series, total: int, give: str) -> Answer:
+    count = int(as_claimed.sum())
     note = f"{count} of {total}"
     return Answer(100 * count / total, note) if give == "percent" else Answer(count, note, out_of=total)
 

@@ -17,7 +17,7 @@ _SPREAD = 0.12
 
 @style.styled
 def draw(runs: pd.DataFrame, phases: str) -> Figure:
-    """A circle a model and framework: height is mean energy, area mean run time; every run as a dot beside it.
+    """Draw a circle for each model and framework: height is mean energy, area is mean run time; each run is a dot.
 
     Args:
         runs: columns model, framework, repetition, energy_j (PKG + RAM + GPU) and run_time_s, in the order of the
@@ -56,8 +56,8 @@ def _cell(axes: Axes, place: int, framework: str, cell: pd.DataFrame, largest_s:
     axes.scatter(x, mean_j, s=area, color=look, alpha=0.55, linewidths=0.8, edgecolor=look)
     ordered = cell.sort_values("repetition")["energy_j"]
     step = 2 * _SPREAD / max(len(ordered) - 1, 1)
-    beside = [x - _SPREAD + i * step for i in range(len(ordered))]
-    axes.scatter(beside, ordered, s=5, color="#333333", linewidths=0, zorder=3)
+    places = [x - _SPREAD + i * step for i in range(len(ordered))]
+    axes.scatter(places, ordered, s=5, color="#333333", linewidths=0, zorder=3)
     axes.annotate(
         f"{mean_s:.0f}{style.NO_BREAK_SPACE}s",
         (x, mean_j),

@@ -27,7 +27,7 @@ from framewatt.tasks.contract import LOWER
 ALPHA = 0.05
 
 _SETTINGS = "3.5 Experimental Settings"
-"""The section whose claim is how long the authors' measurements took."""
+"""The section with the claim on how long the authors' measurements took."""
 
 _COUNTS = (claims.significant.__name__, claims.cheaper.__name__)
 """Functions of claims that count cases, here always by their number."""
@@ -45,9 +45,9 @@ def findings(measured: Measured, tests: pd.DataFrame) -> Iterator[Finding]:
     """
     for claim in read_claims(measured.resources / "georgiou2022_claims.csv"):
         if claim.how == claims.accuracy.__name__:
-            yield _of_accuracy(claim, measured)
+            yield _finding_on_accuracy(claim, measured)
         elif claim.where != _SETTINGS:
-            yield _of_costs(claim, tests)
+            yield _finding_on_costs(claim, tests)
 
 
 def cheaper(test: pd.Series) -> str | None:
@@ -61,7 +61,7 @@ def cheaper(test: pd.Series) -> str | None:
     return FRAMEWORKS[1] if test["ratio"] > 1 else FRAMEWORKS[0]
 
 
-def _of_costs(claim: Claim, tests: pd.DataFrame) -> Finding:
+def _finding_on_costs(claim: Claim, tests: pd.DataFrame) -> Finding:
     cases = _cases(claim, tests)
     # What a claim is not about may be unknown.
     quantities = {"run_time": ["run_time"], ENERGY: list(ENERGIES)}.get(
@@ -83,15 +83,15 @@ def _of_costs(claim: Claim, tests: pd.DataFrame) -> Finding:
 
 def _cases(claim: Claim, tests: pd.DataFrame) -> pd.DataFrame:
     """The rows of the tests that a claim is about."""
-    asked = claim.arguments
-    phases = (asked.get("phases") or asked["phase"]).split()
-    models = (asked.get("models") or asked.get("model") or "").split()
-    wanted = [asked["quantity"]] if "quantity" in asked else list(QUANTITIES)
+    arguments = claim.arguments
+    phases = (arguments.get("phases") or arguments["phase"]).split()
+    models = (arguments.get("models") or arguments.get("model") or "").split()
+    quantities = [arguments["quantity"]] if "quantity" in arguments else list(QUANTITIES)
     index = tests.index.to_frame(index=False)
-    kept = index["phase"].isin(phases) & index["quantity"].isin(wanted)
+    is_case = index["phase"].isin(phases) & index["quantity"].isin(quantities)
     if models:
-        kept &= index["model"].str.replace(" ", "").isin(models)
-    return tests[kept.to_numpy()]
+        is_case &= index["model"].str.replace(" ", "").isin(models)
+    return tests[is_case.to_numpy()]
 
 
 def _check_measured(cases: pd.DataFrame) -> None:
@@ -113,16 +113,16 @@ def _check_measured(cases: pd.DataFrame) -> None:
 def _verdict(claim: Claim, cases: pd.DataFrame, answer: Answer) -> tuple[str, str]:
     """The verdict, and what speaks against it."""
     shown = cases.apply(cheaper, axis=1)
-    untold = _named(cases.index[shown.isna()])
-    told = f"no difference is shown: {untold}" if untold else ""
+    equal = _named(cases.index[shown.isna()])
+    undecided = f"no difference is shown: {equal}" if equal else ""
     if claim.how == claims.significant.__name__:
         if not answer.value:
-            return UNDECIDED, told or "no effect is large"
-        return (SAME if _holds(claim, answer) else PARTLY), told
+            return UNDECIDED, undecided or "no effect is large"
+        return (SAME if _holds(claim, answer) else PARTLY), undecided
     claimed = claim.arguments.get("framework") or claim.arguments["cheaper"]
     other = FRAMEWORKS[1 - FRAMEWORKS.index(claimed)]
     so, against = int((shown == claimed).sum()), int((shown == other).sum())
-    why = "; ".join(filter(None, [f"not so: {_named(cases.index[shown == other])}" if against else "", told]))
+    why = "; ".join(filter(None, [f"not so: {_named(cases.index[shown == other])}" if against else "", undecided]))
     if so + against == 0:
         return UNDECIDED, why
     total = so + against if claim.arguments.get("of") == "significant" else len(cases)
@@ -132,13 +132,13 @@ def _verdict(claim: Claim, cases: pd.DataFrame, answer: Answer) -> tuple[str, st
 
 
 def _holds(claim: Claim, answer: Answer) -> bool:
-    """Whether as many cases are as claimed as the paper says: all of them, or most."""
+    """Return whether all cases are as claimed, or most cases if the paper claims most."""
     assert answer.out_of is not None
     return answer.value == answer.out_of if _is_all(claim) else float(answer.value or 0) > answer.out_of / 2
 
 
 def _is_all(claim: Claim) -> bool:
-    """Whether the paper says that all cases are so, and not most of them: 100 % of cases, 24 of 24 cases."""
+    """Return whether the paper claims all cases, as in 100 % of cases or 24 of 24 cases, and not most of them."""
     printed = read_printed(claim.value)
     assert printed is not None
     return printed.value == (100 if claim.unit.startswith("%") else float(claim.unit.split()[1]))
@@ -164,20 +164,20 @@ def _notes(cases: pd.DataFrame, metered: set[str]) -> list[str]:
     return [*notes, *([f"not metered: {', '.join(absent)}"] if absent else [])]
 
 
-def _of_accuracy(claim: Claim, measured: Measured) -> Finding:
+def _finding_on_accuracy(claim: Claim, measured: Measured) -> Finding:
     """The finding on one claim about accuracies, from the trainings of both frameworks."""
     model, better = claim.arguments["model"], claim.arguments["better"]
     other = FRAMEWORKS[1 - FRAMEWORKS.index(better)]
-    found = {framework: (way, values) for of, framework, _, way, values in accuracies(measured) if of == model}
-    if set(found) != set(FRAMEWORKS):
+    measured_by = {framework: (way, values) for of, framework, _, way, values in accuracies(measured) if of == model}
+    if set(measured_by) != set(FRAMEWORKS):
         return _undecided(claim, f"not measured here: the accuracy of {model} in both frameworks")
-    way = found[better][0]
-    means = {name: float(np.mean(values)) for name, (_, values) in found.items()}
+    way = measured_by[better][0]
+    means = {name: float(np.mean(values)) for name, (_, values) in measured_by.items()}
     high, low = (means[other], means[better]) if way == LOWER else (means[better], means[other])
-    p = p_of_accuracies(found[better][1], found[other][1])
+    p = p_of_accuracies(measured_by[better][1], measured_by[other][1])
     metric = ALL_METRICS[METRICS[model]].words
-    told = ", ".join(f"{name} {means[name]:.4g} of {len(found[name][1])}" for name in FRAMEWORKS)
-    why = f"{metric}, mean of trainings: {told}"
+    numbers = ", ".join(f"{name} {means[name]:.4g} of {len(measured_by[name][1])}" for name in FRAMEWORKS)
+    why = f"{metric}, mean of trainings: {numbers}"
     if p is None or p > ALPHA:
         verdict, why = UNDECIDED, f"the difference could be that of weights at the beginning; {why}"
     else:
@@ -222,28 +222,28 @@ METRICS = {
 def accuracies(measured: Measured) -> Iterator[tuple[str, str, str, str, list[float]]]:
     """Model, framework, metric, which values of it are better, and its values, of all trainings that count.
 
-    Every training begins from other weights, so that its values show what chance makes of an accuracy; the paper has
-    one run of each. The metric is the one that the paper names, see METRICS.
+    Every training begins from other weights, so the values show how much an accuracy depends on chance; the paper
+    has one run of each. The metric is the one that the paper names, see METRICS.
     """
-    found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    by_place: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for record in measured.records:
         model, framework = model_of(record["cell"]["workload"]), RUNTIMES.get(record["cell"]["runtime"])
         if model and framework and record["cell"]["phase"] == "train" and counts(record):
-            found.setdefault((model, framework), []).append(record["quality"])
-    for (model, framework), qualities in found.items():
+            by_place.setdefault((model, framework), []).append(record["quality"])
+    for (model, framework), qualities in by_place.items():
         name = METRICS[model]
-        told = [quality[name] for quality in qualities if name in quality]
-        values = [float(one["value"]) for one in told if one["value"] is not None]
+        known = [quality[name] for quality in qualities if name in quality]
+        values = [float(value["value"]) for value in known if value["value"] is not None]
         if values:
-            yield model, framework, name, str(told[0]["better"]), values
+            yield model, framework, name, str(known[0]["better"]), values
 
 
 def by_model(measured: Measured) -> dict[str, dict[str, tuple[str, list[float]]]]:
     """Models with accuracies in both frameworks: by framework, which values are better, and the values."""
-    found: dict[str, dict[str, tuple[str, list[float]]]] = {}
+    models: dict[str, dict[str, tuple[str, list[float]]]] = {}
     for model, framework, _, way, values in accuracies(measured):
-        found.setdefault(model, {})[framework] = way, values
-    return {model: found[model] for model in METRICS if set(found.get(model, ())) == set(FRAMEWORKS)}
+        models.setdefault(model, {})[framework] = way, values
+    return {model: models[model] for model in METRICS if set(models.get(model, ())) == set(FRAMEWORKS)}
 
 
 def p_of_accuracies(a: list[float], b: list[float]) -> float | None:
@@ -257,13 +257,13 @@ def p_of_accuracies(a: list[float], b: list[float]) -> float | None:
 def accuracies_of_trainings(measured: Measured) -> Table:
     """The accuracies of both frameworks' trainings, model by model, in the metric that the paper names."""
     rows = []
-    for model, found in by_model(measured).items():
-        row: dict[str, Any] = {"model": model, "metric": METRICS[model], "better": found[FRAMEWORKS[0]][0]}
+    for model, by_framework in by_model(measured).items():
+        row: dict[str, Any] = {"model": model, "metric": METRICS[model], "better": by_framework[FRAMEWORKS[0]][0]}
         for name in FRAMEWORKS:
-            values = found[name][1]
+            values = by_framework[name][1]
             row |= {name: float(np.mean(values)), f"{name}_low": min(values), f"{name}_high": max(values)}
             row |= {f"{name}_runs": len(values)}
-        rows.append({**row, "p": p_of_accuracies(*(found[name][1] for name in FRAMEWORKS))})
+        rows.append({**row, "p": p_of_accuracies(*(by_framework[name][1] for name in FRAMEWORKS))})
     ends = [f"{name}{end}" for name in FRAMEWORKS for end in ("", "_low", "_high", "_runs")]
     data = pd.DataFrame(rows, columns=["model", "metric", "better", *ends, "p"]).astype({"p": "float64"})
     shown: dict[str, Show] = {

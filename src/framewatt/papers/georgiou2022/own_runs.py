@@ -40,7 +40,7 @@ RUNTIMES = {"torch": "pytorch", "tensorflow": "tensorflow"}
 """Runtime -> the paper's framework."""
 
 ENERGY = "energy"
-"""The sum of all metered joules, beside the paper's quantities."""
+"""The sum of all metered joules, in addition to the paper's quantities."""
 
 PROGRAM, WINDOW = "process", "window"
 """What a number is of: the whole program, or the run's window and one unit of its work."""
@@ -49,8 +49,8 @@ OWN_COLUMNS = [
     *("phase", "model", "framework", "repetition", "cell", "units", "estimated", "idle_share"),
     *(*QUANTITIES, ENERGY),
 ]
-"""Columns of own runs: one row per run that counts; joules and seconds, NaN where not metered. `estimated` says whether
-PKG is the estimate, `idle_share` which share of all joules the machine would have taken at rest."""
+"""Columns of own runs: one row per run that counts; joules and seconds, NaN where not metered. `estimated` is whether
+PKG is an estimate, `idle_share` is the share of all joules that the machine would have taken at rest."""
 
 _OF_PAPER = {"pkg_energy": re.compile(r"cpu:package(-\d+)?"), "ram_energy": re.compile(r"cpu:dram(-\d+)?")}
 _OF_PAPER |= {"gpu_energy": re.compile(r"gpu:.+")}
@@ -79,8 +79,8 @@ def model_of(workload: str) -> str | None:
     """The paper's name of a workload's model; None where it has none like it, or the workload is a part of one."""
     if workload in PARTS:
         return None
-    found = [name for begin, name in MODELS.items() if workload == begin or workload.startswith(f"{begin}_")]
-    return found[0] if found else MODELS["ssd"] if workload.startswith(("ssd", "retinanet")) else None
+    names = [name for begin, name in MODELS.items() if workload == begin or workload.startswith(f"{begin}_")]
+    return names[0] if names else MODELS["ssd"] if workload.startswith(("ssd", "retinanet")) else None
 
 
 def places_of(measured: Measured) -> list[Place]:
@@ -98,16 +98,16 @@ def places_of(measured: Measured) -> list[Place]:
         if model and framework:
             alike = tuple(cell[name] for name in _common(cell, measured.compared))
             pairs.setdefault((cell["phase"], model), {}).setdefault(alike, {})[framework] = cell
-    found = []
+    filled = []
     for (phase, model), by_levels in pairs.items():
         whole = [pair for pair in by_levels.values() if len(pair) == len(FRAMEWORKS)]
         pair = (whole or list(by_levels.values()))[0]
         one = next(iter(pair.values()))
         levels = phrase(one, [name for name in _common(one, measured.compared) if name not in ("phase", "workload")])
         named = {framework: cell["id"] for framework, cell in pair.items()}
-        found.append(Place(phase, model, named, f"{one['workload']}, {levels}", len(by_levels) - 1))
+        filled.append(Place(phase, model, named, f"{one['workload']}, {levels}", len(by_levels) - 1))
     order = list(MODELS.values())
-    return sorted(found, key=lambda place: (list(PHASES).index(place.phase), order.index(place.model)))
+    return sorted(filled, key=lambda place: (list(PHASES).index(place.phase), order.index(place.model)))
 
 
 def _common(cell: Mapping[str, Any], compared: Iterable[str]) -> list[str]:
@@ -138,21 +138,21 @@ def own_runs(measured: Measured, places: Iterable[Place], of: str) -> pd.DataFra
             head: dict[str, Any] = {"phase": place.phase, "model": place.model, "framework": framework}
             head |= {"repetition": record["repetition"], "cell": record["cell_id"], "units": units}
             spent = {name: value / per for name, value in _spent(window["domains"]).items()}
-            told = {"estimated": _is_estimated(window["domains"]), "idle_share": _idle_share(window["domains"])}
-            rows.append({**head, **told, **spent, "run_time": window["duration_s"] / per})
+            about = {"estimated": _is_estimated(window["domains"]), "idle_share": _idle_share(window["domains"])}
+            rows.append({**head, **about, **spent, "run_time": window["duration_s"] / per})
     own = pd.DataFrame(rows, columns=OWN_COLUMNS)
     return own.astype(dict.fromkeys([*QUANTITIES, ENERGY, "idle_share"], "float64"))
 
 
 def _metered(domains: Mapping[str, Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
     """Energies of a window by the paper's quantity; where no processor is metered, the estimate stands for PKG."""
-    found = {
+    metered = {
         quantity: [energy for name, energy in domains.items() if pattern.fullmatch(name) and not energy["estimated"]]
         for quantity, pattern in _OF_PAPER.items()
     }
-    if not found["pkg_energy"]:
-        found["pkg_energy"] = [energy for energy in domains.values() if energy["estimated"]]
-    return {quantity: energies for quantity, energies in found.items() if energies}
+    if not metered["pkg_energy"]:
+        metered["pkg_energy"] = [energy for energy in domains.values() if energy["estimated"]]
+    return {quantity: energies for quantity, energies in metered.items() if energies}
 
 
 def _spent(domains: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
@@ -186,7 +186,7 @@ blocks; `p_single` is its p by itself, `p` after Holm's correction over the mode
 
 
 def tested(own: pd.DataFrame) -> pd.DataFrame:
-    """Both frameworks beside each other, and Student's t on logarithms of their ratios within blocks.
+    """Compare both frameworks with Student's t on logarithms of their ratios within blocks.
 
     Args:
         own: OWN_COLUMNS.
@@ -201,28 +201,28 @@ def tested(own: pd.DataFrame) -> pd.DataFrame:
         [list(PHASES), list(MODELS.values()), quantities], names=["phase", "model", "quantity"]
     )
     rows = {case: row for case in cases if (row := _tested(own, *case))}
-    found = pd.DataFrame.from_dict(rows, orient="index", columns=TESTS_COLUMNS)
-    found.index = pd.MultiIndex.from_tuples(list(rows), names=cases.names) if rows else cases[:0]
-    found = found.reindex(cases)
-    for _, part in found.groupby(["phase", "quantity"]):
+    tests = pd.DataFrame.from_dict(rows, orient="index", columns=TESTS_COLUMNS)
+    tests.index = pd.MultiIndex.from_tuples(list(rows), names=cases.names) if rows else cases[:0]
+    tests = tests.reindex(cases)
+    for _, part in tests.groupby(["phase", "quantity"]):
         known = part[part["p_single"].notna()]
-        found.loc[known.index, "p"] = correct(list(known["p_single"]), "holm")
-    return found
+        tests.loc[known.index, "p"] = correct(list(known["p_single"]), "holm")
+    return tests
 
 
 def tests_of(measured: Measured, of: str) -> pd.DataFrame:
-    """Both frameworks beside each other, from PROGRAM or WINDOW, see `tested`."""
+    """Compare both frameworks by PROGRAM or WINDOW, see `tested`."""
     return tested(own_runs(measured, places_of(measured), of))
 
 
 def _tested(own: pd.DataFrame, phase: str, model: str, quantity: str) -> dict[str, Any] | None:
     part = own[(own["phase"] == phase) & (own["model"] == model)]
     if part["units"].nunique() > 1:
-        # Each took its own number of passes to fill a window: how long a program took says nothing of its framework.
-        found = ", ".join(
+        # Each took its own number of passes to fill a window: the time of a program is no property of its framework.
+        work = ", ".join(
             f"{units} by {cell}" for units, cell in sorted(set(zip(part["units"], part["cell"], strict=True)))
         )
-        return {"why": f"{model} ({PHASES[phase]}): programs did not do the same work: units {found}"}
+        return {"why": f"{model} ({PHASES[phase]}): programs did not do the same work: units {work}"}
     wide = part.pivot(index="repetition", columns="framework", values=quantity).reindex(columns=list(FRAMEWORKS))
     each = {name: wide[name].dropna() for name in FRAMEWORKS}
     if any(values.empty for values in each.values()):

@@ -1,4 +1,4 @@
-"""Tables 2 to 4 of georgiou2022 from own runs, beside the printed ones."""
+"""The tables, questions and claims of georgiou2022 from own runs, compared with the printed ones."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -209,10 +209,10 @@ _RQ2 = (
 
 def _least(tests: pd.DataFrame, phase: str, estimated: bool) -> str:
     """Which framework takes least energy in a phase, by what is shown."""
-    found = answers(tests, phase)
-    parts = [f"{NAMES[name]} for {found[name]}" for name in FRAMEWORKS if found[name]]
-    if found[""]:
-        parts.append(f"no difference is shown for {found['']}")
+    models = answers(tests, phase)
+    parts = [f"{NAMES[name]} for {models[name]}" for name in FRAMEWORKS if models[name]]
+    if models[""]:
+        parts.append(f"no difference is shown for {models['']}")
     if not parts:
         return f"not decidable here: no {PHASES[phase]} was measured in both frameworks"
     text = "; ".join(parts)
@@ -222,13 +222,13 @@ def _least(tests: pd.DataFrame, phase: str, estimated: bool) -> str:
 def _more_accurate(measured: Measured) -> str:
     """The accuracies of both frameworks' trainings, model by model."""
     parts = []
-    for model, found in by_model(measured).items():
-        means = {name: float(np.mean(values)) for name, (_, values) in found.items()}
-        p = p_of_accuracies(*(found[name][1] for name in FRAMEWORKS))
-        told = "not told apart" if p is None or p > ALPHA else f"told apart (p = {p:.2g})"
+    for model, by_framework in by_model(measured).items():
+        means = {name: float(np.mean(values)) for name, (_, values) in by_framework.items()}
+        p = p_of_accuracies(*(by_framework[name][1] for name in FRAMEWORKS))
+        verdict = "not told apart" if p is None or p > ALPHA else f"told apart (p = {p:.2g})"
         metric = ALL_METRICS[METRICS[model]].words
         numbers = ", ".join(f"{NAMES[name]} {significant(means[name], 3)}" for name in FRAMEWORKS)
-        parts.append(f"{model}, {metric}: {numbers}, {told}")
+        parts.append(f"{model}, {metric}: {numbers}, {verdict}")
     return ". ".join(parts) or "not decidable here: no accuracy is known in both frameworks"
 
 
@@ -237,16 +237,19 @@ def _accuracy_and_energy(measured: Measured, tests: pd.DataFrame) -> str:
     agree: list[str] = []
     against: list[str] = []
     energy = tests.xs("train").xs(ENERGY, level="quantity")
-    for model, found in by_model(measured).items():
-        p, less = p_of_accuracies(*(found[name][1] for name in FRAMEWORKS)), cheaper(energy.loc[model])
+    for model, by_framework in by_model(measured).items():
+        p, less = p_of_accuracies(*(by_framework[name][1] for name in FRAMEWORKS)), cheaper(energy.loc[model])
         if p is not None and p <= ALPHA and less:
-            (way, one), (_, other) = (found[name] for name in FRAMEWORKS)
+            (way, one), (_, other) = (by_framework[name] for name in FRAMEWORKS)
             better = FRAMEWORKS[0] if (np.mean(one) < np.mean(other)) == (way == LOWER) else FRAMEWORKS[1]
             (agree if better == less else against).append(model)
     if not agree and not against:
         return "not decidable here: of no model are both a difference of energy and one of accuracy shown"
-    told = [f"so for {', '.join(agree)}" if agree else "", f"the other way for {', '.join(against)}" if against else ""]
-    return "; ".join(filter(None, told))
+    parts = [
+        f"so for {', '.join(agree)}" if agree else "",
+        f"the other way for {', '.join(against)}" if against else "",
+    ]
+    return "; ".join(filter(None, parts))
 
 
 def figure1(measured: Measured) -> Table:
@@ -259,14 +262,14 @@ def figure1(measured: Measured) -> Table:
         for model in METRICS:
             energies = printed.loc[(phase, model)]
             for framework in FRAMEWORKS:
-                told = energies[framework]
+                paper = energies[framework]
                 head = {"phase": phase, "model": model, "framework": framework, "metric": METRICS[model]}
                 rows.append(
                     {
                         **head,
                         "source": "published",
-                        "energy_j": float(told.drop("run_time").sum()),
-                        "run_time_s": float(told["run_time"]),
+                        "energy_j": float(paper.drop("run_time").sum()),
+                        "run_time_s": float(paper["run_time"]),
                         "estimated": False,
                     }
                 )

@@ -1,4 +1,4 @@
-"""georgiou2022's Tables 5 to 8 beside what its cProfile dumps give, number by number.
+"""georgiou2022's Tables 5 to 8 compared with what its cProfile dumps give, number by number.
 
 The tables' run time is a function's own time, and their cost is that time in the sum of all own times, which pstats
 calls the total (docs/profiles.md shows it).
@@ -41,7 +41,7 @@ _JUDGED = "judged by the authors from documentation and source code; a profile d
 
 
 _SOURCES = ("recomputed", "published")
-_BESIDE = {
+_COMPARED = {
     "calls": ("calls", "Calls"),
     "own time": ("own_time_s", "Own time (s)"),
     "share": ("share_percent", "Share (%)"),
@@ -55,8 +55,8 @@ class PublishedFunction:
 
     Attributes:
         api_name: as framewatt writes it.
-        profiled_as: description in the profile, where the row's numbers belong to another function than its name says.
-        note: what else is to be said.
+        profiled_as: description in the profile, where the row's numbers belong to a function of another name.
+        note: further remarks for readers.
     """
 
     api_name: str
@@ -75,12 +75,12 @@ def compare(functions: pd.DataFrame, profiles: pd.DataFrame, resources: Path, na
 
     Args:
         functions: the functions frame.
-        profiles: the record of the dumps, which says why one is missing.
+        profiles: the record of the dumps, with the reasons why some are missing.
         resources: folder of the published tables.
         names: levels of the frame, and what the tables call them.
 
     Returns:
-        COMPARISON_COLUMNS; what the tables leave out stands below the other rows of the same model.
+        COMPARISON_COLUMNS; functions that the tables leave out follow the other rows of the same model.
     """
     entries = _entries(functions, profiles, resources, names)
     rows = [{"entry": number, **row} for number, entry in enumerate(entries, 1) for row in entry]
@@ -100,27 +100,29 @@ def _entries(
             reason = _why_missing(profiles, cell) if profiled.empty else ""
             listed = []
             for _, printed in part.iterrows():
-                found, note = _find(profiled, meanings[printed["function"]], reason)
-                listed += [] if found is None else [found["rank"]]
-                yield list(_rows(table, f"{model}, {printed['function']}", printed, found, note))
+                match, note = _find(profiled, meanings[printed["function"]], reason)
+                listed += [] if match is None else [match["rank"]]
+                yield list(_rows(table, f"{model}, {printed['function']}", printed, match, note))
             yield from _left_out(table, str(model), profiled, listed)
 
 
 def functions_published(comparison: pd.DataFrame) -> Table:
-    """One row per function: calls, own time and share of the run beside what is published.
+    """One row per function: calls, own time and share of the run, each next to the published number.
 
     Args:
         comparison: the frame of `compare`.
     """
-    numbers = comparison[comparison["column"].isin(list(_BESIDE))]
+    numbers = comparison[comparison["column"].isin(list(_COMPARED))]
     heads = numbers.drop_duplicates("entry").set_index("entry")[["table", "row", "note"]]
     wide = numbers.pivot(index="entry", columns="column", values=list(_SOURCES))
-    beside = {f"{name}_{source}": wide[source, column] for column, (name, _) in _BESIDE.items() for source in _SOURCES}
-    data = heads.assign(**beside).reset_index(drop=True)
+    columns = {
+        f"{name}_{source}": wide[source, column] for column, (name, _) in _COMPARED.items() for source in _SOURCES
+    }
+    data = heads.assign(**columns).reset_index(drop=True)
     data["calls_recomputed"] = data["calls_recomputed"].astype("Int64")
     shown = pd.DataFrame({"Table": data["table"], "Model and function": data["row"]})
     numeric = []
-    for name, heading in _BESIDE.values():
+    for name, heading in _COMPARED.values():
         shown[heading] = data[f"{name}_recomputed"].map(SHOWN[name])
         shown[f"{heading}, published"] = data[f"{name}_published"].map(text)
         numeric += [heading, f"{heading}, published"]
@@ -173,25 +175,25 @@ def _why_missing(profiles: pd.DataFrame, cell: str) -> str:
 
 
 def _find(profiled: pd.DataFrame, wanted: PublishedFunction, reason: str) -> tuple[Mapping[Any, Any] | None, str]:
-    """The profiled function that a published name means, and what is to be said of it."""
+    """Return the profiled function that a published name means, and a note on it."""
     if wanted.profiled_as:
-        found, note = profiled[profiled["function"] == wanted.profiled_as], wanted.note
+        matches, note = profiled[profiled["function"] == wanted.profiled_as], wanted.note
     else:
-        found, note = profiled[profiled["api_name"] == wanted.api_name], ""
-    if found.empty:
+        matches, note = profiled[profiled["api_name"] == wanted.api_name], ""
+    if matches.empty:
         return None, reason or f"no profiled function has the API name {wanted.api_name}"
-    if (found["share_percent"] > THRESHOLD_PERCENT).sum() > 1:
+    if (matches["share_percent"] > THRESHOLD_PERCENT).sum() > 1:
         note = "the one with the most own time of several functions with that API name"
-    return found.iloc[0].to_dict(), note
+    return matches.iloc[0].to_dict(), note
 
 
 def _rows(
-    table: str, row: str, printed: pd.Series, found: Mapping[Any, Any] | None, note: str
+    table: str, row: str, printed: pd.Series, match: Mapping[Any, Any] | None, note: str
 ) -> Iterator[dict[str, Any]]:
     """One published row: one row per number, and its type."""
     head = {"table": table, "row": row}
     for column, (as_printed, computed, unit) in _NUMBERS.items():
-        recomputed = None if found is None else float(found[computed])
+        recomputed = None if match is None else float(match[computed])
         yield head | {
             "column": column,
             "recomputed": recomputed,
@@ -210,7 +212,7 @@ def _left_out(table: str, model: str, profiled: pd.DataFrame, listed: Sequence[i
     in_table = set(profiled.loc[profiled["rank"].isin(listed), "api_name"].dropna())
     for function, described in zip(others.to_dict("records"), profiled_as(others), strict=True):
         api_name = function["api_name"] if pd.notna(function["api_name"]) else None
-        # Functions that share an API name are told apart by what the profile calls them.
+        # The profile's own names distinguish functions that share an API name.
         name = f"{api_name} ({described})" if api_name in shared else api_name or described
         note = _left_out_note(api_name, in_table)
         yield [

@@ -42,7 +42,7 @@ RAW_COLUMNS = ["phase", "model", "framework", "repetition", *QUANTITIES]
 second."""
 
 RUNS = 10
-"""Repetitions of everything, says the paper."""
+"""Repetitions of each run in the paper."""
 
 _TABLES = {"train": ("Table 2", "georgiou2022_table2_training"), "infer": ("Table 3", "georgiou2022_table3_inference")}
 
@@ -173,7 +173,7 @@ def spearman_variants(printed: pd.DataFrame, raw: pd.DataFrame, resources: Path)
     rows = []
     for framework in FRAMEWORKS:
         as_printed = dict(zip(table["quantity"], table[f"{framework}_rho"], strict=True))
-        choices = {**_of_printed(printed, framework), **_of_runs(raw[raw["framework"] == framework])}
+        choices = {**_printed_choices(printed, framework), **_raw_choices(raw[raw["framework"] == framework])}
         for name, numbers in choices.items():
             rho = {quantity: spearman(numbers[quantity], numbers["run_time"])[0] for quantity in as_printed}
             hits = sum(judge(Answer(rho[quantity]), text)[0] == REPRODUCED for quantity, text in as_printed.items())
@@ -187,7 +187,7 @@ def printed_rho(resources: Path) -> pd.DataFrame:
     return table.assign(quantity=table["pair"].str.split().str[0].str.lower() + "_energy")
 
 
-def _of_printed(means: pd.DataFrame, framework: str) -> dict[str, pd.DataFrame]:
+def _printed_choices(means: pd.DataFrame, framework: str) -> dict[str, pd.DataFrame]:
     """Printed means by model: of either phase, their sums, and both phases together."""
     training, inference = (means.xs(phase)[framework].unstack("quantity") for phase in PHASES)
     return {
@@ -198,17 +198,17 @@ def _of_printed(means: pd.DataFrame, framework: str) -> dict[str, pd.DataFrame]:
     }
 
 
-def _of_runs(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def _raw_choices(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Raw results of either phase: means and medians by model, and all runs."""
-    found = {}
+    choices = {}
     for phase, name in PHASES.items():
         given = runs[runs["phase"] == phase]
         if len(given):
             by_model = given.groupby("model")[list(QUANTITIES)]
-            found[f"raw results, {name}, means"] = by_model.mean()
-            found[f"raw results, {name}, medians"] = by_model.median()
-            found[f"raw results, {name}, all runs"] = given
-    return found
+            choices[f"raw results, {name}, means"] = by_model.mean()
+            choices[f"raw results, {name}, medians"] = by_model.median()
+            choices[f"raw results, {name}, all runs"] = given
+    return choices
 
 
 def _rho_of_training(means: pd.DataFrame, framework: str, quantity: str) -> Answer:
@@ -235,7 +235,7 @@ def raw_results(runs: pd.DataFrame, watts: pd.DataFrame, models: Iterable[str]) 
     Args:
         runs: the runs frame of the imported study, factors workload, framework and phase.
         watts: see `sums_of_watts`.
-        models: names of the models in the paper's tables; a workload is the model whose letters and digits it has.
+        models: names of the models in the paper's tables; a workload is the model with the same letters and digits.
 
     Returns:
         RAW_COLUMNS and gpu_integral, one row per run with what is known of it, in the order of the models.
@@ -327,7 +327,7 @@ def recount(resources: Path, raw: pd.DataFrame, profiles: pd.DataFrame) -> pd.Da
     recomputed = raw_means(raw, printed.index)
     claims = read_claims(resources / f"{STUDY}_claims.csv")
     of_profiles = read_claims(resources / f"{STUDY}_profile_claims.csv")
-    found = [
+    recounts = [
         *recount_means("train", raw, resources),
         *recount_means("infer", raw, resources),
         *recount_correlations(printed, recomputed, resources),
@@ -336,4 +336,4 @@ def recount(resources: Path, raw: pd.DataFrame, profiles: pd.DataFrame) -> pd.Da
         *recount_claims(claims, FUNCTIONS, recomputed, "from the raw results"),
         *recount_claims(of_profiles, PROFILE_FUNCTIONS, resources, "from the printed tables"),
     ]
-    return verdicts(STUDY, found)
+    return verdicts(STUDY, recounts)

@@ -89,8 +89,8 @@ def extremes(runs: Iterable[TracedRun]) -> pd.DataFrame:
 
 def facts(tables: Mapping[str, pd.DataFrame]) -> list[str]:
     """Sentences on the tables of this module, by the names of its functions; none where no raw results are given."""
-    beside, ways, apart, largest = (tables[name] for name in ("epochs_beside", "two_ways", "repetitions", "extremes"))
-    return [*_ways_facts(ways), *_single_facts(beside), *_apart_facts(apart), *_extremes_facts(largest)]
+    single, ways, apart, largest = (tables[name] for name in ("epochs_beside", "two_ways", "repetitions", "extremes"))
+    return [*_ways_facts(ways), *_single_facts(single), *_apart_facts(apart), *_extremes_facts(largest)]
 
 
 def _ways_facts(ways: pd.DataFrame) -> list[str]:
@@ -104,8 +104,8 @@ def _ways_facts(ways: pd.DataFrame) -> list[str]:
     ]
 
 
-def _single_facts(beside: pd.DataFrame) -> list[str]:
-    single = beside["difference_percent"].dropna()
+def _single_facts(compared: pd.DataFrame) -> list[str]:
+    single = compared["difference_percent"].dropna()
     if single.empty:
         return []
     return [

@@ -64,7 +64,7 @@ def epochs_of(run: TracedRun) -> pd.DataFrame:
     ends_ns = [record["windows"][f"epoch-{epoch['epoch']}"]["end_monotonic_ns"] for epoch in record["epochs"]]
     time_ns, readings = _readings(run)
     edges_ns = np.array([time_ns[0], *ends_ns])
-    # Readings carry milliseconds and ends of epochs none, so that no reading lies on an end.
+    # Readings carry milliseconds and ends of epochs none, so that no reading is at an end.
     epoch = np.searchsorted(edges_ns[1:], time_ns, side="left")
     means = readings.groupby(epoch).mean().reindex(range(len(ends_ns)))
     frame = means.assign(
@@ -119,8 +119,10 @@ def _readings(run: TracedRun) -> tuple[NDArray[np.int64], pd.DataFrame]:
     of = {str(quantity): part for quantity, part in run.power.groupby("quantity", observed=True)}
     missing = [quantity for quantity in GAUGES.values() if quantity not in of]
     if missing:
-        found = ", ".join(of)
-        raise FramewattError(f"{run.record['cell_id']}: found {found}; allowed: a trace with {', '.join(missing)}")
+        raise FramewattError(
+            f"{run.record['cell_id']}: its trace has {', '.join(of)}, but not {', '.join(missing)}. Import logs of "
+            "nvidia-smi with all quantities."
+        )
     # A line of nvidia-smi holds every quantity, so that all have the times of power.
     readings = pd.DataFrame({name: of[quantity]["value"].to_numpy() for name, quantity in GAUGES.items()})
     readings["mem_used"] /= _MIB
@@ -140,7 +142,7 @@ def read_runs(paths: Iterable[Path]) -> list[TracedRun]:
     """The runs that could be imported, with their traces.
 
     Args:
-        paths: run records, each beside its power.parquet.
+        paths: run records, each in one folder with its power.parquet.
     """
     records = [(read_run(path), path) for path in paths]
     return [

@@ -16,7 +16,7 @@ from framewatt.statistics.to_accuracy import LABEL
 
 _RUN = [*FACTORS, "repetition"]
 _SHOWN = {"model": "resnet101", "batch_size": "128"}
-"""Levels of the report's Figure 1, beside data set SVHN."""
+"""Levels of the report's Figure 1; its data set is SVHN."""
 
 _FAVOURED = ("SVHN", "CIFAR10")
 _NOTHING = "No raw results are given."

@@ -1,4 +1,4 @@
-"""Replication of itu2023: verdicts on the claims of its report, beside the numbers from its authors' files.
+"""Replication of itu2023: verdicts on the claims of its report, next to the numbers from its authors' files.
 
 Claims are recounted by the functions that recount them from the authors' files, over PyTorch and TensorFlow, the two
 frameworks of the report.
@@ -38,8 +38,8 @@ def claims_of_runs(measured: Measured) -> Table:
 def three_ways(measured: Measured) -> Table:
     """Every claim: the report's number, that of its authors' files, and that of these runs."""
     rows = [
-        (found.where, found.claim, found.published, measured.recounted.get(found.id), found.here, found.verdict)
-        for found in findings(measured)
+        (own.where, own.claim, own.published, measured.recounted.get(own.id), own.here, own.verdict)
+        for own in findings(measured)
     ]
     data = pd.DataFrame(rows, columns=["where", "claim", "published", "recounted", "here", "verdict"])
     data = data.astype({"recounted": "float64", "here": "float64"})
@@ -113,7 +113,7 @@ def _finding(claim: Claim, own: pd.DataFrame, comparisons: pd.DataFrame) -> Find
             raise NotGivenError("no training by PyTorch or TensorFlow counts")
         if quantity == "gpu_util" and own["gpu_util"].isna().all():
             raise NotGivenError("no GPU was metered")
-        if _of_power(claim) and own["estimated"].any():
+        if _is_about_power(claim) and own["estimated"].any():
             raise NotGivenError("power is estimated from how busy the processors were")
         answer = claims.FUNCTIONS[claim.how](own, **claim.arguments)
     except NotGivenError as missing:
@@ -134,7 +134,7 @@ def _finding(claim: Claim, own: pd.DataFrame, comparisons: pd.DataFrame) -> Find
     )
 
 
-def _of_power(claim: Claim) -> bool:
+def _is_about_power(claim: Claim) -> bool:
     return claim.how in _OF_POWER or claim.arguments.get("quantity") == "power"
 
 
@@ -155,8 +155,10 @@ def _p(claim: Claim, own: pd.DataFrame, comparisons: pd.DataFrame) -> float | No
     cells = own["cell"].groupby([*claims.COMBINATION, "framework"]).first().unstack("framework").dropna()
     pairs = [set(pair) for pair in cells.itertuples(index=False, name=None)]
     own_pairs = comparisons[comparisons["quantity"] == quantity]
-    found = [p for a, b, p in own_pairs[["cell_a", "cell_b", "p_corrected"]].itertuples(index=False) if {a, b} in pairs]
-    return max(found) if pairs and len(found) == len(pairs) else None
+    corrected = [
+        p for a, b, p in own_pairs[["cell_a", "cell_b", "p_corrected"]].itertuples(index=False) if {a, b} in pairs
+    ]
+    return max(corrected) if pairs and len(corrected) == len(pairs) else None
 
 
 def _notes(quantity: str, own: pd.DataFrame) -> list[str]:

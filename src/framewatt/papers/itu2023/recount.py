@@ -1,8 +1,8 @@
 """How the sentences of itu2023 follow from its runs, computed as its authors did.
 
 Every function takes the epochs of the authors' table, averaged over runs, with `runs` in each, and the arguments of a
-row of `itu2023_claims.csv`. A combination is a batch size, data set and model, of which PyTorch and TensorFlow are
-compared.
+row of `itu2023_claims.csv`. A combination is a batch size, data set and model. PyTorch and TensorFlow are
+compared in it.
 """
 
 import hashlib
@@ -26,8 +26,8 @@ _SHOWN = 6
 def epochs_of_runs(epochs: pd.DataFrame) -> Answer:
     """The number of epochs, the same for every combination and framework, or the smallest of them."""
     _require(epochs)
-    found = epochs.groupby(FACTORS).size()
-    return Answer(int(found.min()), f"{found.min()} to {found.max()}" if found.nunique() > 1 else "")
+    sizes = epochs.groupby(FACTORS).size()
+    return Answer(int(sizes.min()), f"{sizes.min()} to {sizes.max()}" if sizes.nunique() > 1 else "")
 
 
 def runs_of_combinations(epochs: pd.DataFrame) -> Answer:
@@ -81,21 +81,21 @@ def totals(epochs: pd.DataFrame, quantity: str, used: str = "all") -> pd.Series:
 
     Args:
         epochs: as above.
-        quantity: a column, or `energy_per_batch`, in joules times images: joules a batch, but for a constant factor.
+        quantity: a column, or `energy_per_batch`, in joules times images: joules a batch times a constant factor.
         used: `all`, `first`, `rest` or `last` epochs.
     """
     _require(epochs)
     sizes = epochs.groupby(FACTORS)["runs"].transform("size")
     epochs = epochs[sizes == sizes.max()]
     number = epochs.index.get_level_values("epoch_number").astype(int)
-    kept = {"all": number > 0, "first": number == 1, "rest": number > 1, "last": number == number.max()}[used]
+    chosen = {"all": number > 0, "first": number == 1, "rest": number > 1, "last": number == number.max()}[used]
     column = "energy" if quantity == "energy_per_batch" else quantity
-    grouped = epochs.loc[kept, column].groupby(FACTORS)
-    found = grouped.sum() if column in ("energy", "total_time") else grouped.mean()
-    found = found[grouped.count() == grouped.size()]
+    grouped = epochs.loc[chosen, column].groupby(FACTORS)
+    numbers = grouped.sum() if column in ("energy", "total_time") else grouped.mean()
+    numbers = numbers[grouped.count() == grouped.size()]
     if quantity == "energy_per_batch":
-        found = found * found.index.get_level_values("batch_size").astype(int)
-    return found
+        numbers = numbers * numbers.index.get_level_values("batch_size").astype(int)
+    return numbers
 
 
 FUNCTIONS: dict[str, Callable[..., Answer]] = {
@@ -136,15 +136,15 @@ def _frameworks(epochs: pd.DataFrame, quantity: str, used: str) -> dict[str, pd.
     return {" ".join(map(str, key)): row for key, row in ordered.iterrows()}
 
 
-def _share(found: dict[str, bool]) -> Answer:
-    if not found:
+def _share(as_claimed: dict[str, bool]) -> Answer:
+    if not as_claimed:
         raise NotGivenError("there is nothing to compare")
-    exceptions = [name for name, holds in found.items() if not holds]
-    note = f"{len(found) - len(exceptions)} of {len(found)}"
+    exceptions = [name for name, holds in as_claimed.items() if not holds]
+    note = f"{len(as_claimed) - len(exceptions)} of {len(as_claimed)}"
     if exceptions:
         shown = ", ".join(exceptions[:_SHOWN]) + (", …" if len(exceptions) > _SHOWN else "")
         note += f"; not so: {shown}"
-    return Answer(100 * (len(found) - len(exceptions)) / len(found), note)
+    return Answer(100 * (len(as_claimed) - len(exceptions)) / len(as_claimed), note)
 
 
 def _require(epochs: pd.DataFrame) -> None:
@@ -173,10 +173,7 @@ def authors_tables(folder: Path) -> list[Path]:
             by_content.setdefault(hashlib.sha256(path.read_bytes()).hexdigest(), path)
     if not by_content:
         looked = " and ".join(str(place) for place in places)
-        raise FramewattError(
-            f"published_itu2023: found no table of the authors at {looked}; allowed: one at either place, as in their "
-            "repository"
-        )
+        raise FramewattError(f"published_itu2023: the authors' table is not at {looked}. Name the folder that has it.")
     return list(by_content.values())
 
 
@@ -189,7 +186,7 @@ def labels(tables: list[Path]) -> dict[Path, str]:
 STUDY = "itu2023"
 
 RUNS = 2
-"""Runs of every combination of levels, says the report."""
+"""Runs of every combination of levels in the report."""
 
 _HOW = dict.fromkeys(GAUGES, "mean over the runs of the mean reading of the epoch")
 _HOW |= {"total_time": "mean over the runs of the time between the ends of epochs; epoch 1 from the first reading"}
@@ -210,11 +207,11 @@ def recount(resources: Path, epochs: pd.DataFrame, tables: Iterable[Path]) -> pd
     """
     recomputed = as_published(epochs)
     claims = read_claims(resources / f"{STUDY}_claims.csv")
-    found = [
+    recounts = [
         recount for path, label in labels(list(tables)).items() for recount in recount_table(path, label, recomputed)
     ]
-    found += recount_claims(claims, FUNCTIONS, recomputed)
-    return verdicts(STUDY, found)
+    recounts += recount_claims(claims, FUNCTIONS, recomputed)
+    return verdicts(STUDY, recounts)
 
 
 def recount_table(path: Path, label: str, recomputed: pd.DataFrame) -> Iterator[Recount]:
@@ -232,14 +229,14 @@ def recount_table(path: Path, label: str, recomputed: pd.DataFrame) -> Iterator[
     columns = [column for column in UNITS if column in table]
     if missing := [key for key in KEYS if key not in table] or ([] if columns else list(UNITS)):
         raise FramewattError(
-            f"{path}: found the columns {', '.join(table)}; allowed: the authors' table of epochs, with "
-            f"{', '.join(missing)}"
+            f"{path}: the columns {', '.join(table)} are not those of the authors' table of epochs: "
+            f"{', '.join(missing)} are missing. Use the table of their repository."
         )
     rows = recomputed.to_dict("records")
-    found = {tuple(map(str, key)): row for key, row in zip(recomputed.index, rows, strict=True)}
+    by_key = {tuple(map(str, key)): row for key, row in zip(recomputed.index, rows, strict=True)}
     alike = table.groupby(KEYS)[columns[0]].transform("size")
     for printed, count in zip(table.to_dict("records"), alike, strict=True):
-        row = found.get(tuple(printed[key] for key in KEYS))
+        row = by_key.get(tuple(printed[key] for key in KEYS))
         where = "{dataset} {model} batch {batch_size} {framework} epoch {epoch_number}".format(**printed)
         for column in columns:
             answer = _answer(row, column) if count == 1 else Answer(None, _NO_MEANS)
