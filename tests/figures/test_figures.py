@@ -58,7 +58,8 @@ def traced(phase: str, *, estimated: bool) -> TracedRun:
         }
         for name, (a, b) in edges[phase].items()
     }
-    return TracedRun({"windows": windows, "cell": cell(phase=phase, batch_size=64).to_dict()}, power)
+    record = {"windows": windows, "primary_window": None, "cell": cell(phase=phase, batch_size=64).to_dict()}
+    return TracedRun(record, power)
 
 
 def draw(name: str, *, estimated: bool = False) -> Figure:

@@ -52,7 +52,12 @@ def traced(framework, repetition):
         pd.DataFrame({"monotonic_ns": time_ns, "domain": "gpu:0", "quantity": name, "value": np.arange(5.0)})
         for name in quantities
     )
-    record = {"cell": {"framework": framework}, "repetition": repetition, "epochs": [{"epoch": 1}]}
+    record = {
+        "cell": {"framework": framework},
+        "repetition": repetition,
+        "epochs": [{"epoch": 1}],
+        "primary_window": None,
+    }
     window = {"end_monotonic_ns": 3 * 10**9, "domains": {"gpu:0": {"estimated": False}}}
     return TracedRun(record | {"windows": {"epoch-1": window}}, power)
 
