@@ -160,5 +160,5 @@ def test_nothing_is_found_beside_an_image_that_is_padded() -> None:
 @pytest.mark.parametrize("framework", ["torch", "tensorflow"])
 def test_the_published_ssds_take_images_of_300_pixels_alone(framework: str, tmp_path: Path) -> None:
     save_arrays(tmp_path / "data.npz", make_arrays({**SHAPES, "train_samples": 8, "test_samples": 4, "size": 320}))
-    with pytest.raises(AssertionError, match="allowed: 3 channels of 300 x 300 pixels"):
+    with pytest.raises(AssertionError, match="Use 3 channels of 300 x 300 pixels"):
         run_until("train", framework, {"model": "ssd_as_published", "weights": "trained"}, tmp_path)
