@@ -48,8 +48,8 @@ _OF_LOAD = ("requests", "busy_share")
 """Columns of studies with the factor `load`: requests of an open loop, and the share of its window in which a batch was
 being answered."""
 
-_USUAL = tuple(metric.name for metric in DEFAULT.metrics if metric.since == 1)
-"""Metrics of a study whose records tell of none: such packages keep the frames that they have."""
+_DEFAULT_METRICS = tuple(metric.name for metric in DEFAULT.metrics if metric.since == 1)
+"""Metrics of a study with records without metrics: such packages keep the frames that they have."""
 
 PLACES = ("machine", "session")
 """Columns that say where a run took place: on which hardware, and in which boot of it, see host.machine.
@@ -119,14 +119,14 @@ _EPOCHS = [
 """
 
 
-def runs_columns(factors: Iterable[str], metrics: Sequence[str] = _USUAL) -> list[str]:
+def runs_columns(factors: Iterable[str], metrics: Sequence[str] = _DEFAULT_METRICS) -> list[str]:
     """Columns of the runs frame of a study with these factors and metrics."""
     factors = list(factors)
     names = _RUNS if "load" in factors else [name for name in _RUNS if name not in _OF_LOAD]
     return _columns(factors, _with_metrics(names, metrics))
 
 
-def epochs_columns(factors: Iterable[str], metrics: Sequence[str] = _USUAL) -> list[str]:
+def epochs_columns(factors: Iterable[str], metrics: Sequence[str] = _DEFAULT_METRICS) -> list[str]:
     """Columns of the epochs frame of a study with these factors and metrics."""
     return _columns(factors, _with_metrics(_EPOCHS, metrics))
 
@@ -136,16 +136,16 @@ def _columns(factors: Iterable[str], others: Iterable[str]) -> list[str]:
     return list(dict.fromkeys([*HEAD, *factors, *others]))
 
 
-def metrics_of(told: AbstractSet[str]) -> list[str]:
+def metrics_of(recorded: AbstractSet[str]) -> list[str]:
     """The metrics of all tasks that some records are of, task by task; those of the default task where there are none.
 
     Metrics that only later records have are left out where none of these has them.
 
     Args:
-        told: names of metrics in these records.
+        recorded: names of metrics in these records.
     """
-    found = [metric for task in TASKS.values() if told & set(task.names) for metric in task.metrics]
-    return [metric.name for metric in found if metric.since == 1 or metric.name in told] or list(_USUAL)
+    metrics = [metric for task in TASKS.values() if recorded & set(task.names) for metric in task.metrics]
+    return [metric.name for metric in metrics if metric.since == 1 or metric.name in recorded] or list(_DEFAULT_METRICS)
 
 
 def _with_metrics(columns: Iterable[str], metrics: Sequence[str]) -> list[str]:
@@ -237,12 +237,12 @@ def with_drift(record: RunRecord, drifts_w: Mapping[str, Mapping[str, float]]) -
 
 
 def _frame(rows: Iterable[Row], columns: list[str]) -> pd.DataFrame:
-    """Rows as a frame, built by column, which is several times as fast as by row."""
-    made: dict[str, list[Any]] = {name: [] for name in columns}
+    """Return rows as a frame, built by column, which is faster than by row."""
+    values_by_column: dict[str, list[Any]] = {name: [] for name in columns}
     for row in rows:
-        for name, values in made.items():
+        for name, values in values_by_column.items():
             values.append(row.get(name))
-    frame = pd.DataFrame(made, columns=columns)
+    frame = pd.DataFrame(values_by_column, columns=columns)
     # Empty columns need a type, too, since frames are joined by them.
     return frame if len(frame) else frame.astype(dict.fromkeys(HEAD, "str"))
 

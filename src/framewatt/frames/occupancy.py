@@ -67,7 +67,7 @@ def occupied(records: Iterable[RunRecord]) -> list[Occupied]:
 
 
 def overlaps(runs: Sequence[Occupied]) -> list[tuple[Occupied, Occupied]]:
-    """Pairs of runs that were measured beside each other on one node, in one session of it.
+    """Pairs of runs that were measured at the same time on one node, in one session of it.
 
     Args:
         runs: see occupied.

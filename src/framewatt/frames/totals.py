@@ -26,7 +26,7 @@ COUNT, LEAVE_OUT = "count", "leave_out"
 """Levels of `statistics.unused_gpus`: whether a GPU that no run used is part of the totals."""
 
 ESTIMATE = "estimate"
-"""Level of `statistics.unmetered`, beside LEAVE_OUT: what totals say of processors without a meter."""
+"""Level of `statistics.unmetered`, next to LEAVE_OUT: totals estimate processors without a meter."""
 
 UNCOVERED = "no meter covers the processors, which did all of the work"
 """Why the total of a run does not count that used none of the GPUs that are all it has meters of."""
