@@ -113,7 +113,7 @@ def lines_of_nothing(chain: Path) -> None:
     [
         (drop_line, "entry 3 does not follow from the one before: one was changed or taken out"),
         (Path.unlink, "measure/chain.jsonl: not there, and 6 records say which of its entries is theirs"),
-        (lines_of_nothing, "measure/chain.jsonl: line 1: found no entry"),
+        (lines_of_nothing, "measure/chain.jsonl: line 1 is not an entry"),
     ],
 )
 def test_a_chain_that_was_changed_is_told(results: Path, damage, reason: str) -> None:

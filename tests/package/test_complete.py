@@ -40,7 +40,7 @@ def test_none_failed_beside_a_failed_run_is_noticed(forger: Forger, text: str) -
     forger.mend()
     problems = [problem for problem in problems_of(forger.folder) if problem.startswith(COMPLETE)]
     assert problems == [
-        f"{COMPLETE}: it says {text.strip()!r} and 0 lines, the records give '5 of 6 planned runs count'"
+        f"{COMPLETE}: it states {text.strip()!r} and 0 lines, the records give '5 of 6 planned runs count'"
     ]
 
 

@@ -18,7 +18,7 @@ def record(value: float | None, method: str | None) -> dict:
 @pytest.mark.parametrize("method", [OURS.replace("mixed", "lc"), OURS.replace("13a", "none"), "<b>x\n", None])
 def test_another_way_is_told_in_one_line(method: str | None) -> None:
     (told,) = quality_mismatches(TASK, DATA, record(24.4, method)["quality"])
-    assert told.startswith("quality.bleu.method: the record says ")
+    assert told.startswith("quality.bleu.method: the record states ")
     assert "\n" not in told
 
 
@@ -42,7 +42,7 @@ def test_references_are_as_long_as_the_data_record_says() -> None:
     """Or a short translation would be made a whole one; how long translations were, nothing tells."""
     assert list(quality_mismatches(TASK, DATA, of_lengths(0.0, 5.5)["quality"])) == []
     (told,) = quality_mismatches(TASK, DATA, of_lengths(2.0, 3.0)["quality"])
-    assert told == "quality.bleu.reference_tokens_per_sentence: the record says 3, the data record gives 5.5"
+    assert told == "quality.bleu.reference_tokens_per_sentence: the record states 3, the data record gives 5.5"
 
 
 @pytest.mark.parametrize("tokens", [None, 352, {}, {"target": "352"}])

@@ -24,22 +24,25 @@ def of_json(name: str, path: str, value: object) -> Edit:
 
 
 FORGED: dict[str, tuple[Edit, str]] = {
-    "parameters": (lambda f: f.record(CELL, put("workload.parameters", 1)), "workload.parameters: the record says"),
-    "a shape": (lambda f: f.record(CELL, put("workload.input_shape", [1, 2])), "workload.input_shape: the record says"),
-    "epochs of weights": (of_json(TRAIN, "epochs", lambda epochs: epochs[:1]), r"train.json: epochs: it says \[1\]"),
-    "another framework": (of_json(TRAIN, "framework", "mxnet"), "train.json: framework: it says 'mxnet'"),
-    "other weights": (of_json(TRAIN, "weights", "pretrained"), "train.json: weights: it says 'pretrained'"),
+    "parameters": (lambda f: f.record(CELL, put("workload.parameters", 1)), "workload.parameters: the record states"),
+    "a shape": (
+        lambda f: f.record(CELL, put("workload.input_shape", [1, 2])),
+        "workload.input_shape: the record states",
+    ),
+    "epochs of weights": (of_json(TRAIN, "epochs", lambda epochs: epochs[:1]), r"train.json: epochs: it states \[1\]"),
+    "another framework": (of_json(TRAIN, "framework", "mxnet"), "train.json: framework: it states 'mxnet'"),
+    "other weights": (of_json(TRAIN, "weights", "pretrained"), "train.json: weights: it states 'pretrained'"),
     "another machine of the same hardware": (
         lambda f: f.record(CELL, put("machine.id", "0" * 15 + "a")),
-        r"machine.id: it says '000000000000000a', its hardware gives \w{16}",
+        r"machine.id: it states '000000000000000a', its hardware gives \w{16}",
     ),
     "samples per class": (
         lambda f: f.json(DATA, lambda data: data | {"classes": 10, "test_samples_per_class": [36] * 9 + [35]}),
-        "digits.json: test_samples: it says 360, its samples per class give 359",
+        "digits.json: test_samples: it states 360, its samples per class give 359",
     ),
     "classes": (
         lambda f: f.json(DATA, lambda data: data | {"classes": 100, "test_samples_per_class": [36] * 10}),
-        "digits.json: classes: it says 100, its samples per class give 10",
+        "digits.json: classes: it states 100, its samples per class give 10",
     ),
     "the machine that packed": (
         of_json("identity.json", "machine.cpu_model", "a better one"),
@@ -47,7 +50,7 @@ FORGED: dict[str, tuple[Edit, str]] = {
     ),
     "the machine with the meters": (
         of_json("results/trial/calibrate/instruments.json", "machine.memory_b", 1),
-        "instruments.json: machine.memory_b: it says 1",
+        "instruments.json: machine.memory_b: it states 1",
     ),
     "the machine afterwards": (
         of_json("results/trial/calibrate/idle_after.json", "machine.kernel", "9.9"),
@@ -99,7 +102,7 @@ def test_the_verdict_of_a_comparison_follows_from_its_numbers() -> None:
     )
     same, other = same | verdict_of(same), other | verdict_of(other)
     assert list(_verdict(same)) == list(_verdict(other)) == []
-    assert "it says 'same'" in next(_verdict({**other, "verdict": "same", "beyond": ["losses"]}))
+    assert "it states 'same'" in next(_verdict({**other, "verdict": "same", "beyond": ["losses"]}))
     assert "beyond" in next(_verdict({**other, "beyond": []}))
     assert list(_verdict({"status": "ok", "not_carried": "other tensors", "verdict": "same"})) != []
     assert list(_verdict({"status": "failed", "reason": "out of memory"})) == []

@@ -32,7 +32,7 @@ def test_a_true_record_is_believed() -> None:
 def test_objects_are_as_many_as_the_data_record_says() -> None:
     """Or a detector that finds a hundred boxes for each object would look like one that finds each."""
     told = list(quality_mismatches(TASK, DATA, record(0.4, objects=2.65)["quality"]))
-    assert told[0] == "quality.box_ap.objects_per_image: the record says 2.65, the data record gives 2.5"
+    assert told[0] == "quality.box_ap.objects_per_image: the record states 2.65, the data record gives 2.5"
     assert len(told) == 3
 
 
@@ -40,13 +40,13 @@ def test_objects_are_as_many_as_the_data_record_says() -> None:
 def test_a_data_record_that_tells_no_objects_is_told(each: object) -> None:
     told = list(quality_mismatches(TASK, {**DATA, "test_objects_per_class": each}, record(0.4)["quality"]))
     assert len(told) == 3
-    assert told[0].startswith("quality.box_ap.objects_per_image: the record says 2.5")
+    assert told[0].startswith("quality.box_ap.objects_per_image: the record states 2.5")
 
 
 def test_who_finds_nothing_has_no_precision_above_0() -> None:
     assert list(quality_mismatches(TASK, DATA, record(0.0, found=0.0)["quality"])) == []
     told = list(quality_mismatches(TASK, DATA, record(0.4, found=0.0)["quality"]))
-    assert told[0] == "quality.box_ap: the record says 0.4, and that nothing is found"
+    assert told[0] == "quality.box_ap: the record states 0.4, and that nothing is found"
 
 
 @pytest.mark.parametrize(

@@ -29,12 +29,15 @@ def without_torchvision(forger: Forger) -> None:
 FORGED: dict[str, tuple[Callable[[Forger], object], str]] = {
     "a package taken out": (
         of_packages(lambda packages: packages.pop("numpy")),
-        "environment torch: numpy: its record says nothing, its lock has",
+        "environment torch: numpy: its record states nothing, its lock has",
     ),
-    "all packages taken out": (lambda forger: forger.json(ENVIRONMENT, put("packages", {})), "its record says nothing"),
-    "packages of no form": (lambda forger: forger.json(ENVIRONMENT, put("packages", [])), "its record says nothing"),
-    "another version": (of_packages(lambda packages: packages.update(numpy="0.1")), "numpy: its record says '0.1'"),
-    "a library taken out": (without_torchvision, "the record says torchvision 0.29.2, its environment has none"),
+    "all packages taken out": (
+        lambda forger: forger.json(ENVIRONMENT, put("packages", {})),
+        "its record states nothing",
+    ),
+    "packages of no form": (lambda forger: forger.json(ENVIRONMENT, put("packages", [])), "its record states nothing"),
+    "another version": (of_packages(lambda packages: packages.update(numpy="0.1")), "numpy: its record states '0.1'"),
+    "a library taken out": (without_torchvision, "the record states torchvision 0.29.2, its environment has none"),
     "a library that is called absent": (
         lambda forger: forger.json(PLAN, lambda plan: plan | {"absent": {"transformers": "is not installed"}}),
         "plan.json: absent: transformers is not installed: environment torch has ",
@@ -45,7 +48,7 @@ FORGED: dict[str, tuple[Callable[[Forger], object], str]] = {
     ),
     "a library that is nowhere": (
         lambda forger: forger.record(CELL, put("workload.libraries.better_torch", "9.0")),
-        "the record says better_torch 9.0, its environment has none",
+        "the record states better_torch 9.0, its environment has none",
     ),
 }
 

@@ -41,15 +41,15 @@ def first(shown: Examples, **changes: Any) -> Examples:
 
 
 FORGED: dict[str, tuple[Callable[[Examples], Examples], str]] = {
-    "one image": (lambda s: replace(s, images=s.images[:1]), "images: it says 1, the data record gives 2"),
-    "a larger canvas": (lambda s: replace(s, size=(65, 64)), "size.0: it says 65, the data record gives 64"),
+    "one image": (lambda s: replace(s, images=s.images[:1]), "images: it states 1, the data record gives 2"),
+    "a larger canvas": (lambda s: replace(s, size=(65, 64)), "size.0: it states 65, the data record gives 64"),
     "better words": (
         lambda s: replace(s, class_names=("cat", "dog", "horse")),
-        "class_names.0: it says 'cat', the data record gives 'circle'",
+        "class_names.0: it states 'cat', the data record gives 'circle'",
     ),
     "no masks": (
         lambda s: first(s, objects=tuple(replace(one, runs=None) for one in s.images[0].objects)),
-        "masks: objects have them or not, the data record says True",
+        "masks: objects have them or not, the data record states True",
     ),
     "a class that is not there": (
         lambda s: first(s, detections=tuple(replace(one, kind=7) for one in s.images[0].detections)),

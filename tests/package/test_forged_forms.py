@@ -27,13 +27,13 @@ def replaced(name: str, old: str, new: str) -> Callable[[Forger], object]:
 
 
 FORGED: dict[str, tuple[Callable[[Forger], object], str]] = {
-    "a label added": (added("bag-info.txt", "Contact-Name: Doe\n"), "bag-info.txt: found .*, Contact-Name; a package"),
-    "a label twice": (added("bag-info.txt", "Bagging-Date: 2026-01-01\n"), "bag-info.txt: found"),
-    "a folded label": (added("bag-info.txt", "  and 12 more\n"), "bag-info.txt: found"),
-    "a line that is no label": (added("bag-info.txt", "\n\n"), "bag-info.txt: found"),
+    "a label added": (added("bag-info.txt", "Contact-Name: Doe\n"), "bag-info.txt: it has .*, Contact-Name. A package"),
+    "a label twice": (added("bag-info.txt", "Bagging-Date: 2026-01-01\n"), "bag-info.txt: it has"),
+    "a folded label": (added("bag-info.txt", "  and 12 more\n"), "bag-info.txt: it has"),
+    "a line that is no label": (added("bag-info.txt", "\n\n"), "bag-info.txt: it has"),
     "a label in another place": (
         replaced("bag-info.txt", r"(Bagging-Date: \S+\n)(External-Description: .*\n)", r"\2\1"),
-        "bag-info.txt: found",
+        "bag-info.txt: it has",
     ),
     "a version of bags added": (added("bagit.txt", "BagIt-Version: 1.1\n"), "bagit.txt: not what"),
     "a key twice in a record": (replaced(RUN, r'"valid": true,', '"valid": false, "valid": true,'), "'valid' twice"),

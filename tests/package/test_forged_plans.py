@@ -66,7 +66,7 @@ NOTICED: dict[str, tuple[Edit, str]] = {
     "the plan's device": (of_json("results/trial/plan/plan.json", "device", "cuda"), "device"),
     "the plan's settings": (
         of_json("results/trial/plan/plan.json", "settings.window.minimum_s", 60.0),
-        "plan.json: settings.window.minimum_s: the plan says 60",
+        "plan.json: settings.window.minimum_s: the plan states 60",
     ),
     "the plan's power": (
         of_json("results/trial/plan/plan.json", "significance.ratio", 1.001),
@@ -75,7 +75,7 @@ NOTICED: dict[str, tuple[Edit, str]] = {
     "the plan's title": (of_json("results/trial/plan/plan.json", "title", "Proof"), "plan.json: title"),
     "fewer repetitions in the study file": (
         lambda forger: forger.settings(put("repetitions", 1)),
-        "plan.json: repetitions: the plan says 2, the study file gives 1",
+        "plan.json: repetitions: the plan states 2, the study file gives 1",
     ),
     "more repetitions in study file and plan": (
         study_changed_too("repetitions", 3),
@@ -88,9 +88,12 @@ NOTICED: dict[str, tuple[Edit, str]] = {
     ),
     "other threads in study file and plan": (
         study_changed_too("threads", 1),
-        "threads: the record says 2|plan.json: threads",
+        "threads: the record states 2|plan.json: threads",
     ),
-    "a second study file": (add("data/config/studies/other.yaml", "study: other\n"), "found other.yaml, trial.yaml"),
+    "a second study file": (
+        add("data/config/studies/other.yaml", "study: other\n"),
+        "config/studies holds other.yaml, trial.yaml",
+    ),
     "another study's file": (lambda forger: forger.settings(put("study", "other")), "the study file is that of other"),
     "a repetition removed": (run_removed, "b1/2: planned, and has no record"),
     "a run added": (run_added, "b1/3: files of a run that is not planned"),
@@ -102,18 +105,18 @@ NOTICED: dict[str, tuple[Edit, str]] = {
         lambda forger: (forger.run(CELL) / "better.parquet").write_text(""),
         "better.parquet: no file of",
     ),
-    "another study in a record": (of_record("study", "other"), "study: the record says 'other'"),
+    "another study in a record": (of_record("study", "other"), "study: the record states 'other'"),
     "another level in a record": (
         of_record("cell.runtime", "tensorflow"),
-        "cell.runtime: the record says 'tensorflow'",
+        "cell.runtime: the record states 'tensorflow'",
     ),
-    "another repetition": (of_record("repetition", 2), "repetition: the record says 2, the plan gives 1"),
-    "another block": (of_record("block", 2), "block: the record says 2"),
-    "another position": (of_record("position", 99), "position: the record says 99"),
-    "another device": (of_record("device", "cuda"), "device: the record says 'cuda'"),
-    "other threads": (of_record("threads", 1), "threads: the record says 1"),
+    "another repetition": (of_record("repetition", 2), "repetition: the record states 2, the plan gives 1"),
+    "another block": (of_record("block", 2), "block: the record states 2"),
+    "another position": (of_record("position", 99), "position: the record states 99"),
+    "another device": (of_record("device", "cuda"), "device: the record states 'cuda'"),
+    "other threads": (of_record("threads", 1), "threads: the record states 1"),
     "other meters": (of_record("meters", ["nvml"]), "meters"),
-    "called imported": (of_record("source", "files"), "source: the record says 'files'"),
+    "called imported": (of_record("source", "files"), "source: the record states 'files'"),
 }
 """What is done to a package, and what verify has to say of it."""
 

@@ -24,7 +24,7 @@ def right_of(forger: Forger) -> tuple[Path, np.ndarray]:
 
 
 def one_more_right(forger: Forger) -> None:
-    """In the file and in what the record says of it, and not in the accuracy."""
+    """In the file and in what the record states of it, and not in the accuracy."""
     path, right = right_of(forger)
     right[np.flatnonzero(~right)[0]] = True
     path.write_bytes(as_bytes(right))
@@ -63,7 +63,7 @@ def linked(forger: Forger) -> None:
     ("edit", "essence"),
     [
         (lambda forger: (forger.run(CELL) / BITS).unlink(), "b1/1: right.bits cannot be opened"),
-        (one_more_right, "quality.accuracy: the record says 0.9, right.bits gives 0.902778"),
+        (one_more_right, "quality.accuracy: the record states 0.9, right.bits gives 0.902778"),
         (lambda forger: forger.record(CELL, put("quality.accuracy.value", 325 / 360)), "right.bits gives 0.9"),
         (other_bits, "right.bits was changed after its record was written"),
         (fewer_samples, "right.bits: the record tells of 350 answers, the data set asks for 360"),

@@ -68,9 +68,9 @@ def moved_together(forger: Forger) -> None:
 
 
 FORGED: dict[str, tuple[Edit, str]] = {
-    "a longer window": (said("window.minimum_s", 600.0), "the study file says 600, the window has 9"),
-    "a shorter window": (said("window.minimum_s", 5.0), "the study file says 5, the window went on after"),
-    "more warm-up": (said("window.warm_up_batches", 20000), "the study file says 20000, the warm-up has"),
+    "a longer window": (said("window.minimum_s", 600.0), "the study file sets 600, the window has 9"),
+    "a shorter window": (said("window.minimum_s", 5.0), "the study file sets 5, the window went on after"),
+    "more warm-up": (said("window.warm_up_batches", 20000), "the study file sets 20000, the warm-up has"),
     "warm-up without a window": (
         then(
             lambda forger: forger.events(
@@ -79,16 +79,22 @@ FORGED: dict[str, tuple[Edit, str]] = {
         ),
         "the record has no warm_up",
     ),
-    "a rest": (said("cool_down.rest_s", 300.0), "cool_down_s: the record says 0.0, the study file has a rest of 300 s"),
+    "a rest": (
+        said("cool_down.rest_s", 300.0),
+        "cool_down_s: the record states 0.0, the study file has a rest of 300 s",
+    ),
     "a rest in the records too": (
         then(
             lambda forger: forger.every_record(put("cool_down_s", 300.0)),
             said("cool_down.rest_s", 300.0),
         ),
-        r"cool_down_s: the record says 300, .* ended 88 s before",
+        r"cool_down_s: the record states 300, .* ended 88 s before",
     ),
-    "runs one right after the other": (then(moved_together), r"cool_down_s: the record says 100, .* ended 2 s before"),
-    "a wait for idle": (said("cool_down.idle_band", 0.1), "returned_to_idle: the record says None"),
+    "runs one right after the other": (
+        then(moved_together),
+        r"cool_down_s: the record states 100, .* ended 2 s before",
+    ),
+    "a wait for idle": (said("cool_down.idle_band", 0.1), "returned_to_idle: the record states None"),
     "a wait that ended without": (
         then(
             said("cool_down.idle_band", 0.1),
@@ -96,10 +102,10 @@ FORGED: dict[str, tuple[Edit, str]] = {
         ),
         "the study file has a rest of 300 s",
     ),
-    "a finer pace": (said("instruments.period_s", 0.001), "period_s: its trace says 0.01, the study gives 0.001"),
+    "a finer pace": (said("instruments.period_s", 0.001), "period_s: its trace states 0.01, the study gives 0.001"),
     "a finer pace in the traces too": (
         then(of_every_trace(paced(0.001)), said("instruments.period_s", 0.001)),
-        "missed_reads: the record says 0, of 13980 reads that were due 1399 are there",
+        "missed_reads: the record states 0, of 13980 reads that were due 1399 are there",
     ),
     "a coarser pace in the traces too": (
         then(of_every_trace(paced(0.1)), said("instruments.period_s", 0.1)),
@@ -107,22 +113,22 @@ FORGED: dict[str, tuple[Edit, str]] = {
     ),
     "a finer pace of idle power": (
         said("instruments.period_s", 0.001),
-        "idle.json: sampler: it says 299 reads were due in",
+        "idle.json: sampler: it states 299 reads were due in",
     ),
     "batches within the window, of few data": (
         then(lambda forger: forger.every_record(put("batches", {"made": "streamed", "pass_b": 1000}))),
-        "batches: the record says streamed, with 1000 bytes a pass they are ahead",
+        "batches: the record states streamed, with 1000 bytes a pass they are ahead",
     ),
     "batches ahead, where none are asked for": (
         then(
             lambda forger: forger.every_record(put("batches", {"made": "ahead", "pass_b": 1000})),
             said("window.ahead_gb", 0),
         ),
-        "batches: the record says ahead, with 1000 bytes a pass they are streamed",
+        "batches: the record states ahead, with 1000 bytes a pass they are streamed",
     ),
     "batches of which nothing is told": (
         said("window.ahead_gb", 1),
-        "batches: the record does not say how they were made; the study file says window.ahead_gb 1",
+        "batches: the record does not say how they were made; the study file sets window.ahead_gb 1",
     ),
     "batches within the window, without a word": (
         then(
@@ -133,7 +139,7 @@ FORGED: dict[str, tuple[Edit, str]] = {
     ),
     "other reads": (
         then(lambda forger: forger.record(CELL, put("sampler.reads", 9999))),
-        "sampler.reads: the record says 9999, its trace has 1399",
+        "sampler.reads: the record states 9999, its trace has 1399",
     ),
     "another level in force, without a word": (
         then(lambda forger: forger.record(CELL, put("workload.options.compile.in_force", "compiled"))),
@@ -141,17 +147,17 @@ FORGED: dict[str, tuple[Edit, str]] = {
     ),
     "another level requested and in force": (
         then(lambda forger: forger.record(CELL, put("workload.options.threads", {"requested": 16, "in_force": 16}))),
-        r"workload.options: the record says .*'threads': 16.* was requested, the study file says .*'threads': 2",
+        r"workload.options: the record states .*'threads': 16.* was requested, the study file sets .*'threads': 2",
     ),
     "options of which nothing is recorded": (
         then(lambda forger: forger.record(CELL, lambda record: record["workload"].pop("options") and None)),
-        r"workload.options: the record says \{\} was requested",
+        r"workload.options: the record states \{\} was requested",
     ),
     "other threads": (
         then(lambda forger: (forger.settings(put("threads", 16)), forger.replan())),
-        "'threads': 2.* was requested, the study file says .*'threads': 16",
+        "'threads': 2.* was requested, the study file sets .*'threads': 16",
     ),
-    "more epochs": (said("training.epochs", 10), "epochs: the record says"),
+    "more epochs": (said("training.epochs", 10), "epochs: the record states"),
 }
 
 

@@ -15,22 +15,22 @@ def called_invalid(forger: Forger) -> None:
 
 
 NOTICED: dict[str, tuple[Edit, str]] = {
-    "called invalid": (called_invalid, "reasons: the record says preflight: load: busy, what was seen gives none"),
+    "called invalid": (called_invalid, "reasons: the record states preflight: load: busy, what was seen gives none"),
     "called failed": (called_failed, "primary_window: the record has one, of a run that failed"),
-    "called valid without a reason": (of_record("reasons", ["none"]), "valid: the record says True"),
+    "called valid without a reason": (of_record("reasons", ["none"]), "valid: the record states True"),
     "a flag removed": (
         lambda forger: forger.record(TRAINED, put("flags", []), 2),
         "flags: the record has not 'the loss is not a number in epoch 2'",
     ),
     "a flag made up": (of_record("flags", ["the machine was busy"]), "'the machine was busy' follows from nothing"),
     "earlier attempts": (of_record("attempt", 3), "flags: the record has not 'attempt 3"),
-    "more throughput": (of_record("throughput_per_s", 1e6), "throughput_per_s: the record says 1e"),
+    "more throughput": (of_record("throughput_per_s", 1e6), "throughput_per_s: the record states 1e"),
     "more samples": (
         lambda forger: forger.record(
             CELL,
             lambda r: put("units.count", 2 * r["units"]["count"])(r | {"throughput_per_s": 2 * r["throughput_per_s"]}),
         ),
-        "units: the record says",
+        "units: the record states",
     ),
     "less latency": (of_record("latency.mean_s", 1e-6), "latency.mean_s"),
     "fewer batches": (of_record("latency.batches", 700), "latency.mean_s"),

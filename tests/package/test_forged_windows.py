@@ -59,7 +59,7 @@ NOTICED: dict[str, tuple[Edit, str]] = {
     "a domain called invalid": (of_record(f"{STEADY}.valid", False), f"{STEADY}.valid"),
     "a domain removed": (
         of_record("windows.steady.domains", lambda domains: {"cpu:dram-0": domains["cpu:dram-0"]}),
-        f"{STEADY}: the record says nothing",
+        f"{STEADY}: the record states nothing",
     ),
     "a cross-check added": (
         of_record(
@@ -80,11 +80,11 @@ NOTICED: dict[str, tuple[Edit, str]] = {
     ),
     "another clock": (
         of_record("clock.utc", "2025-01-01T00:00:00+00:00"),
-        r"windows\.\w+\.start_utc: the record says '2026",
+        r"windows\.\w+\.start_utc: the record states '2026",
     ),
     "a window removed": (of_record("windows", lambda w: {k: w[k] for k in ("process", "steady")}), "windows.setup"),
-    "another primary window": (of_record("primary_window", "setup"), "primary_window: the record says 'setup'"),
-    "events removed": (events_removed, "windows.setup: the record says .*, its trace and events give nothing"),
+    "another primary window": (of_record("primary_window", "setup"), "primary_window: the record states 'setup'"),
+    "events removed": (events_removed, "windows.setup: the record states .*, its trace and events give nothing"),
     "events moved": (events_moved, "windows.steady.start_monotonic_ns"),
     "a window cut, and all mended": (window_shortened, "latency.mean_s"),
     "readings scaled": (lambda f: f.trace(f.run(CELL), scaled(0.9)), "energy_gross_j"),

@@ -101,7 +101,7 @@ def test_a_first_try_that_the_chain_does_not_know_is_not(forger: Forger) -> None
     first = {"attempt": 1, "sequence": 2, "run_sha256": "b" * 64, "duration_s": 1.0, "energy_gross_j": {}}
     forger.record(CELL, lambda record: {**record, "first_try": {**first, "disturbed": [CAUSE]}})
     text = "\n".join(told(forger))
-    assert "first_try: the record says attempt 1 before its own, 1" in text
+    assert "first_try: the record states attempt 1 before its own, 1" in text
     assert "first_try: entry 2 of the chain is not that of its first try" in text
 
 
@@ -130,4 +130,4 @@ def test_the_shares_of_a_record_are_those_of_its_trace(good: Path) -> None:
 @pytest.mark.parametrize("witness", [{"others_cpu_s": "many"}, {"others_cpu_s": -3.0}, "many"])
 def test_nonsense_of_others_at_rest_is_told(forger: Forger, witness: object) -> None:
     forger.json("results/trial/calibrate/idle.json", lambda idle: idle | {"witness": witness})
-    assert any("calibrate/idle.json: witness: it says others_cpu_s" in line for line in problems_of(forger.folder))
+    assert any("calibrate/idle.json: witness: it states others_cpu_s" in line for line in problems_of(forger.folder))

@@ -142,7 +142,7 @@ def test_a_changed_trace_with_a_mended_manifest_is_found_by_its_joules(folder: P
     write_trace(path, Trace(trace.channels, trace.monotonic_ns, trace.channel, np.asarray(trace.value) * 0.9))
     mend_manifests(folder)
     problems = "\n".join(problems_of(folder))
-    assert re.search(rf"{CELL}/1: windows.[a-z]+.domains.cpu:package-0.energy_gross_j: the record says ", problems)
+    assert re.search(rf"{CELL}/1: windows.[a-z]+.domains.cpu:package-0.energy_gross_j: the record states ", problems)
 
 
 def test_a_record_with_an_unknown_schema_is_refused(folder: Path) -> None:

@@ -61,24 +61,24 @@ def test_a_good_package_is_believed(good: Path) -> None:
 
 def test_another_energy_is_noticed(forger: Forger) -> None:
     forger.record("small", put("windows.process.domains.gpu:0.energy_gross_j", 1.0))
-    assert "small/1: windows.process.domains.gpu:0.energy_gross_j: the record says 1, its trace and events" in found(
+    assert "small/1: windows.process.domains.gpu:0.energy_gross_j: the record states 1, its trace and events" in found(
         forger
     )
 
 
 def test_another_place_in_the_order_is_noticed(forger: Forger) -> None:
     forger.record("small", put("position", 4))
-    assert "small/1: position: the record says 4, the plan gives 1" in found(forger)
+    assert "small/1: position: the record states 4, the plan gives 1" in found(forger)
 
 
 def test_another_reader_is_noticed(forger: Forger) -> None:
     forger.record("small", put("files.0.reader", "perf"))
-    assert "small/1: files.0.reader: the record says 'perf'" in found(forger)
+    assert "small/1: files.0.reader: the record states 'perf'" in found(forger)
 
 
 def test_a_run_called_failed_is_noticed(forger: Forger) -> None:
     forger.record("small", put("status", "failed"))
-    assert "small/1: valid: the record says True, of a run that failed" in found(forger)
+    assert "small/1: valid: the record states True, of a run that failed" in found(forger)
 
 
 def test_readings_that_the_logs_do_not_give_are_noticed_where_these_are_packed(forger: Forger) -> None:

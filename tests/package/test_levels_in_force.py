@@ -29,4 +29,4 @@ def test_a_package_whose_runs_had_another_level_in_force_is_found_out(
     assert list(in_force(cell(), {"status": "ok", "workload": {"in_force": {}}})) == []
     for told in ({fact: wrong}, {}):
         (line,) = in_force(one, {"status": "ok", "workload": {"in_force": told}})
-        assert line == f"workload.in_force.{fact}: the record says {told.get(fact)}, the cell {right}"
+        assert line == f"workload.in_force.{fact}: the record states {told.get(fact)}, the cell {right}"

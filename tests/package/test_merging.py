@@ -163,7 +163,7 @@ class TestBelieved:
     @pytest.mark.parametrize(
         ("change", "told"),
         [
-            ("plan", "the plan says"),
+            ("plan", "the plan states"),
             ("record", "changed since manifest-sha256.txt was written"),
             ("place", "allowed: "),
             ("gone", "found 0 folders"),

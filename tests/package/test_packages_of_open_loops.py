@@ -28,12 +28,12 @@ def test_a_record_of_what_was_asked_for_is_believed() -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"loop": {"requests": 190}}, "requests: the record says 190, the study file gives 200"),
-        ({"loop": {"rate_per_s": 30.0}}, "rate_per_s: the record says 30"),
+        ({"loop": {"requests": 190}}, "requests: the record states 190, the study file gives 200"),
+        ({"loop": {"rate_per_s": 30.0}}, "rate_per_s: the record states 30"),
         ({"loop": {"largest_batch": 5}}, "batches of up to 5 are not those of 200 requests"),
         ({"batches": 40}, "latency: 40 batches of up to 3"),
         ({"samples": 2}, "batches of up to 3"),
-        ({"units": 100}, "units: the record says 100, of 200 requests"),
+        ({"units": 100}, "units: the record states 100, of 200 requests"),
         ({"p95_s": 0.001}, "latency: its percentiles do not ascend"),
         ({"max_s": 11.0}, "latency: 11 s is longer than the window of 10 s"),
     ],

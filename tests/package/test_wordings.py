@@ -101,10 +101,10 @@ def runs_csv(old: str, new: str) -> Edit:
 
 NOTICED: dict[str, tuple[Edit, str]] = {
     "a refusal for another known reason": (refused(0, "MXNet is run in fp32 only"), "unsupported.0.reason: the plan"),
-    "a refusal for a reason of a forger's own": (refused(0, "mxnet is slow"), "unsupported.0.reason: the plan says"),
+    "a refusal for a reason of a forger's own": (refused(0, "mxnet is slow"), "unsupported.0.reason: the plan states"),
     "a refusal with another level": (
         refused(1, "int8_static is a quantised ONNX model, which torch does not run"),
-        "unsupported.1.reason: the plan says 'int8_static",
+        "unsupported.1.reason: the plan states 'int8_static",
     ),
     "a refusal with more words": (
         refused(0, "CPUs have hardly any fp16 kernels; bf16 is their half precision, mostly"),
@@ -127,31 +127,34 @@ NOTICED: dict[str, tuple[Edit, str]] = {
         of_json(
             STOPPING, "why", "Stopped after 3 blocks: which choice takes the least energy is known in every group."
         ),
-        "why: it says 'Stopped after 3 blocks: which",
+        "why: it states 'Stopped after 3 blocks: which",
     ),
     "a reason replaced by another known one": (
         of_run("reasons", ["cpu:package-0: counter went back: it was reset"], B1, 1),
-        "reasons: the record says cpu:package-0: counter went back: it was reset, what was seen gives",
+        "reasons: the record states cpu:package-0: counter went back: it was reset, what was seen gives",
     ),
     "a reason replaced in window and run": (
         lambda forger: (
             forger.record(B1, put("reasons", ["cpu:package-0: counter went back: it was reset"])),
             forger.record(B1, put("windows.steady.domains.cpu:package-0.reasons", ["counter went back: it was reset"])),
         ),
-        "windows.steady.domains.cpu:package-0.reasons.0: the record says 'counter went back: it was reset'",
+        "windows.steady.domains.cpu:package-0.reasons.0: the record states 'counter went back: it was reset'",
     ),
     "a reason of another domain": (
         of_run("reasons", ["cpu:dram-0: counter went back by other than a wrap: it was reset"], B1, 1),
-        "reasons: the record says cpu:dram-0",
+        "reasons: the record states cpu:dram-0",
     ),
     "another number in a reason": (
         of_run("windows.steady.domains.cpu:package-0.reasons", ["counter has not moved for 0.1 s"], B1, 2),
-        "reasons.0: the record says 'counter has not moved for 0.1 s'",
+        "reasons.0: the record states 'counter has not moved for 0.1 s'",
     ),
-    "a reason taken away": (of_run("reasons", lambda told: told[:1], TRAINED, 3), "reasons: the record says preflight"),
+    "a reason taken away": (
+        of_run("reasons", lambda told: told[:1], TRAINED, 3),
+        "reasons: the record states preflight",
+    ),
     "a run made valid": (
         lambda forger: forger.record(B1, lambda record: {**record, "valid": True, "reasons": []}),
-        "reasons: the record says none, what was seen gives cpu:package-0: counter went back",
+        "reasons: the record states none, what was seen gives cpu:package-0: counter went back",
     ),
     "a flag taken away": (of_run("flags", [], B32, 2), f"flags: the record has not '{OTHER_WORK}'"),
     "a flag replaced by another known one": (
@@ -166,7 +169,7 @@ NOTICED: dict[str, tuple[Edit, str]] = {
     "a flag moved to another run": (flag_moved, f"b32/1: flags: '{OTHER_WORK}' follows from nothing"),
     "another cause of a disturbance": (
         of_run("windows.steady.witness.disturbed", ["the hypervisor took 5.3 % of the processors"], B32, 2),
-        "witness.disturbed.0: the record says 'the hypervisor took",
+        "witness.disturbed.0: the record states 'the hypervisor took",
     ),
     "another reason why quality is unknown": (
         of_run("flags", ["weights are random, so accuracy is unknown"], B32, 3),
@@ -206,23 +209,23 @@ def test_another_sentence_is_noticed(measured: Path, tmp_path: Path, name: str) 
 IMPORTED: dict[str, tuple[Edit, str]] = {
     "another file that failed": (
         of_run("reasons", lambda told: [told[0].replace("power-1", "power-2")], "broken", 1),
-        "broken/1: reasons.0: the record says .broken/power-2",
+        "broken/1: reasons.0: the record states .broken/power-2",
     ),
     "another line that failed": (
         of_run("reasons", lambda told: [told[0].replace("line 6", "line 7")], "broken", 1),
-        "broken/1: reasons.0: the record says",
+        "broken/1: reasons.0: the record states",
     ),
     "a file that is missing for another reason": (
         of_run("reasons", ["small/epochs-2.csv: there, but its pattern takes it for another run's"], "small", 2),
-        "small/2: reasons.0: the record says",
+        "small/2: reasons.0: the record states",
     ),
     "another reason why something is unknown": (
         of_run("unknown.latency", "the model was not here", "large", 1),
-        "large/1: unknown.latency: the record says 'the model was not here'",
+        "large/1: unknown.latency: the record states 'the model was not here'",
     ),
     "a flag of a log taken away": (
         of_run("flags", lambda flags: flags[1:], "large", 1),
-        "large/1: flags: the record says|large/1: flags.0: the record says",
+        "large/1: flags: the record states|large/1: flags.0: the record states",
     ),
 }
 

@@ -156,12 +156,12 @@ def test_the_first_rule_that_fits_counts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("pattern,name\n", "line 1: found columns"),
-        (HEADER + ",,,,,torch.add,why\n", "line 2: function: found nothing"),
-        (HEADER + ",,,<add>,,,why\n", "line 2: api_name: found nothing"),
-        (HEADER + ",,,<add>,,torch.add,\n", "line 2: why: found nothing"),
-        (HEADER + ",,,<(add>,,torch.add,why\n", "line 2: found a pattern or name that is none"),
-        (HEADER + ",,,<add>,,torch.\\1,why\n", "line 2: found a pattern or name that is none"),
+        ("pattern,name\n", "line 1: the columns are"),
+        (HEADER + ",,,,,torch.add,why\n", "line 2: function is empty"),
+        (HEADER + ",,,<add>,,,why\n", "line 2: api_name is empty"),
+        (HEADER + ",,,<add>,,torch.add,\n", "line 2: why is empty"),
+        (HEADER + ",,,<(add>,,torch.add,why\n", "line 2: a pattern or name is not valid"),
+        (HEADER + ",,,<add>,,torch.\\1,why\n", "line 2: a pattern or name is not valid"),
     ],
 )
 def test_a_wrong_table_of_rules_is_one_line(tmp_path: Path, text: str, message: str) -> None:

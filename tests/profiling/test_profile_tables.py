@@ -106,7 +106,7 @@ def test_a_call_graph_has_the_same_bytes_again_and_no_home(run: ProfiledRun, tmp
 
 def test_a_call_graph_of_nothing_is_refused(run: ProfiledRun, tmp_path: Path) -> None:
     functions = of_run(functions_of([run]), "train-ssd-pytorch")
-    with pytest.raises(FramewattError, match=r"graph\.svg: found no profile of that run"):
+    with pytest.raises(FramewattError, match=r"graph\.svg: there is no profile of that run"):
         callgraph.draw(functions, pd.DataFrame(), "ssd", tmp_path / "graph.svg")
 
 
@@ -148,11 +148,11 @@ def test_one_bad_dump_is_named_and_the_rest_goes_on(tmp_path: Path) -> None:
     assert record["profile"].tolist()[:2] == ["ncf_tensorflow_train", "transformer_xl_tensorflow_train"]
     reasons: dict[str, Any] = record.set_index("file")["reason"].to_dict()
     found = {name: reason for name, reason in reasons.items() if isinstance(reason, str)}
-    assert "workload: found 'bert'; allowed: ncf, " in found.pop("bert_pytorch_train.prof")
+    assert "workload: 'bert' is not known. Use ncf, " in found.pop("bert_pytorch_train.prof")
     assert "allowed: <workload>_<framework>_<phase>.prof, or …_<phase>_<repetition>.prof" in found.pop("notes.prof")
     assert "another dump of the same run, transformer_xl" in found.pop("transformer_tensorflow_train.prof")
     assert "another dump of the same run, transformer_t" in found.pop("transformer_xl_tensorflow_train.prof")
-    assert found.pop("ssd_tensorflow_train.prof").startswith("ssd_tensorflow_train.prof: found marshal data that")
+    assert found.pop("ssd_tensorflow_train.prof").startswith("ssd_tensorflow_train.prof holds marshal data that")
     assert not found
     assert str(tmp_path) not in record.to_csv()
 
@@ -169,7 +169,7 @@ def test_published_numbers_stand_beside_those_of_the_profile_they_are_about(tmp_
     assert missing["published"] == "66"
     assert pd.isna(missing["recomputed"])
     assert missing["note"] == "no profiled function has the API name torch.Tensor.t"
-    assert "found marshal data" in by_row.loc[("Table 5", "SSD, Torch.Tensor.zero_", "share")]["note"]
+    assert "holds marshal data" in by_row.loc[("Table 5", "SSD, Torch.Tensor.zero_", "share")]["note"]
     assert by_row.loc[("Table 6", "NCF, Torch.cat", "share")]["note"] == "no profile of this run was given"
     assert pd.isna(by_row.loc[("Table 5", "NCF, Torch.cat", "type")]["recomputed"])
     left_out = by_row.loc[("Table 5", "NCF, main.py:1 main", "share")]

@@ -44,7 +44,7 @@ def test_two_cells_whose_call_graphs_would_be_one_file_are_refused(
     asked = study(tmp_path, profile="windows")
     cell = asked.measured_cells[0]
     monkeypatch.setattr(collection, "profiled_cells", lambda *_: {"train-a_b-c": cell, "train-a-b_c": cell})
-    with pytest.raises(FramewattError, match="found the cells train-a_b-c and train-a-b_c, whose call graphs"):
+    with pytest.raises(FramewattError, match="the call graphs of the cells train-a_b-c and train-a-b_c would"):
         profiles_of(asked, tmp_path)
 
 
@@ -163,7 +163,7 @@ def test_dumps_become_frames_and_those_that_do_not_are_told(tmp_path: Path) -> N
     assert [run.cell for run in runs] == ["train-net-digits-torch-b8"]
     assert record["status"].tolist() == ["ok", "failed", "failed"]
     assert record["profile"].tolist()[0] == "train_net_digits_torch_b8"
-    assert "unknown checksum" in record["reason"][1]
+    assert "is not known, and marshal data" in record["reason"][1]
     assert str(tmp_path) not in record["reason"][1]
     assert record["reason"][2] == "ended with 1"
     frame = functions_of(runs)

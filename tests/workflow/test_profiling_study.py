@@ -309,7 +309,7 @@ def test_a_dump_that_was_changed_is_not_opened(changing: Checkout, results: Path
     assert any(line.startswith("profiled: 1 of 3 dumps that cannot be read") for line in answer.text.splitlines())
     (row,) = (row for row in rows_of(results / "profile" / "profiles.csv") if row["cell"] == TRAIN)
     assert row["status"] == "failed"
-    assert "unknown checksum" in row["reason"]
+    assert "is not known, and marshal data" in row["reason"]
 
 
 def test_a_cell_without_a_profile_is_told_in_the_end(changing: Checkout, results: Path) -> None:

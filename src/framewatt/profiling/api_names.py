@@ -84,7 +84,7 @@ def read_rules(path: Path) -> tuple[Rule, ...]:
     with path.open(encoding="utf-8", newline="") as file:
         reader = csv.DictReader(file)
         if reader.fieldnames != _COLUMNS:
-            raise FramewattError(f"{path}: line 1: found columns {reader.fieldnames}; allowed: {', '.join(_COLUMNS)}")
+            raise FramewattError(f"{path}: line 1: the columns are {reader.fieldnames}. Use {', '.join(_COLUMNS)}.")
         return tuple(_rule(row, f"{path}: line {reader.line_num}") for row in reader)
 
 
@@ -162,7 +162,7 @@ def _fits(pattern: re.Pattern[str] | None, text: str) -> bool:
 def _rule(row: dict[str, str], where: str) -> Rule:
     for column in ("function", "api_name", "why"):
         if not row[column]:
-            raise FramewattError(f"{where}: {column}: found nothing; allowed: a text; write it or delete the line")
+            raise FramewattError(f"{where}: {column} is empty. Write a text, or delete the line.")
 
     function = f"(?:{row['file'] or '~'}):(?:{row['function']})"
     try:
@@ -171,6 +171,6 @@ def _rule(row: dict[str, str], where: str) -> Rule:
         phase, through = (re.compile(row[column]) if row[column] else None for column in ("phase", "through"))
     except (re.error, IndexError) as error:
         raise FramewattError(
-            f"{where}: found a pattern or name that is none ({error}); allowed: as Python's re"
+            f"{where}: a pattern or name is not valid ({error}). Write it as Python's re reads it."
         ) from error
     return Rule(framework, phase, re.compile(function), through, row["api_name"])

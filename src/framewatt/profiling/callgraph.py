@@ -15,8 +15,8 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.files import write_text
 
 NO_GRAPHVIZ = (
-    "call graphs: found no dot on PATH; allowed: Graphviz 2.40 or newer (Debian: apt install graphviz; conda: conda "
-    "install -c conda-forge graphviz)"
+    "call graphs: dot is not on PATH. Install Graphviz 2.40 or newer (Debian: apt install graphviz; conda: conda "
+    "install -c conda-forge graphviz)."
 )
 
 _TIMES = ["own_time_s", "cumulative_time_s"]
@@ -51,7 +51,7 @@ def draw(functions: pd.DataFrame, calls: pd.DataFrame, title: str, path: Path) -
         FramewattError: there is no such profile, Graphviz is missing, or a program fails.
     """
     if functions.empty:
-        raise FramewattError(f"{path.name}: found no profile of that run; allowed: runs whose profile was read")
+        raise FramewattError(f"{path.name}: there is no profile of that run. Use a run with a profile that was read.")
     dot = graphviz()
     with tempfile.TemporaryDirectory() as folder:
         # gprof2dot takes names, numbers and calls as cProfile writes them; these are the checked ones.

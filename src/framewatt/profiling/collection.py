@@ -101,7 +101,7 @@ def read_names(path: Path) -> Names:
             field = row["field"]
             if field not in FIELDS:
                 raise FramewattError(
-                    f"{path}: line {reader.line_num}: field: found {field!r}; allowed: {', '.join(FIELDS)}"
+                    f"{path}: line {reader.line_num}: field: {field!r} is not a field. Use {', '.join(FIELDS)}."
                 )
             levels[field][row["in_file_name"]] = row["level"]
             titles[field].setdefault(row["level"], row["in_tables"])
@@ -184,13 +184,13 @@ def run_of(file: Path, names: Names) -> DumpedRun:
     """
     found = _FILE_NAME.fullmatch(file.name)
     if not found:
-        raise FramewattError(f"{file}: found that name; allowed: {_ALLOWED}; rename the file")
+        raise FramewattError(f"{file} is not a name of a dump. Rename the file: {_ALLOWED}.")
     words = {field: found[field] for field in FIELDS}
     for field, word in words.items():
         if word not in names.levels[field]:
             allowed = ", ".join(names.levels[field])
             raise FramewattError(
-                f"{file}: {field}: found {word!r}; allowed: {allowed}; or add it to the table of names"
+                f"{file}: {field}: {word!r} is not known. Use {allowed}, or add it to the table of names."
             )
     return DumpedRun({field: names.levels[field][word] for field, word in words.items()}, int(found["repetition"] or 1))
 
@@ -209,7 +209,7 @@ def _refuse_second(file: Path, files: Iterable[Path], names: Names) -> None:
     name = run_of(file, names).name
     others = [other.name for other in files if other != file and names_of_profiles([other], names) == [name]]
     if others:
-        raise FramewattError(f"{file}: found another dump of the same run, {', '.join(others)}; allowed: one a run")
+        raise FramewattError(f"{file}: {', '.join(others)} is a dump of the same run. Keep one.")
 
 
 def _place(names: Names, *levels: str | None) -> tuple[int, ...]:
@@ -374,8 +374,8 @@ def profiles_of(study: Any, results: Path) -> Profiles | OwnProfiles | None:
         for name in cells:
             if (other := by_file.setdefault(file_name(name), name)) != name:
                 raise FramewattError(
-                    f"{study.path}: profile: found the cells {other} and {name}, whose call graphs would be one file; "
-                    "allowed: names that differ in letters or numbers"
+                    f"{study.path}: profile: the call graphs of the cells {other} and {name} would be one file. Use "
+                    "names that differ in letters or numbers."
                 )
         return OwnProfiles(cells) if cells else None
     files = study.settings.get("files") or {}
@@ -385,8 +385,7 @@ def profiles_of(study: Any, results: Path) -> Profiles | OwnProfiles | None:
     for key in ("names", "checksums"):
         if not Path(told[key]).is_file():
             raise FramewattError(
-                f"{study.path}: files.profiles.{key}: found {told[key]!r}, which is no file; allowed: a table, see "
-                "docs/profiles.md"
+                f"{study.path}: files.profiles.{key}: {told[key]!r} is not a file. Name a table as in docs/profiles.md."
             )
     root = study.root / told["folder"] if study.root else None
     wanted = f"--config {files['root_config']}=…/{told['folder']}"

@@ -158,8 +158,8 @@ def read_profile(path: Path, trust: Trust) -> Profile:
     sha256 = hashlib.sha256(content).hexdigest()
     if not trust.every and sha256 not in trust.checksums:
         raise UnknownDumpError(
-            f"{path}: found a dump with the unknown checksum {sha256}; allowed: dumps of a known checksum, because "
-            "marshal data can harm whoever opens them; if you know who wrote it: --config trust_profiles=True",
+            f"{path}: its checksum {sha256} is not known, and marshal data can harm whoever opens it. If you know "
+            "who wrote it, use --config trust_profiles=True.",
             sha256,
         )
     python = _python(content)
@@ -167,7 +167,7 @@ def read_profile(path: Path, trust: Trust) -> Profile:
     functions = pd.DataFrame(answer["functions"], columns=FUNCTION_COLUMNS[1:])
     total_s = sum(functions["own_time_s"].tolist())
     if not 0 < total_s < math.inf:
-        raise FramewattError(f"{path}: found functions that took {total_s:g} s together; allowed: a run that took time")
+        raise FramewattError(f"{path}: its functions took {total_s:g} s together. Use a dump of a run that took time.")
     functions["file"] = functions["file"].map(short_names(functions["file"]))
     functions = functions.sort_values(["own_time_s", "file", "line", "function"], ascending=[False, True, True, True])
     functions.insert(0, "rank", range(1, len(functions) + 1))
@@ -182,10 +182,10 @@ def _content(path: Path) -> bytes:
     try:
         size = path.stat().st_size
         if size > LARGEST_BYTES:
-            raise FramewattError(f"{path}: found {size >> 20} MiB; allowed: dumps up to {LARGEST_BYTES >> 20} MiB")
+            raise FramewattError(f"{path} has {size >> 20} MiB. Use a dump of up to {LARGEST_BYTES >> 20} MiB.")
         return path.read_bytes()
     except OSError as error:
-        raise FramewattError(f"{path}: found no readable file ({error.strerror}); allowed: a cProfile dump") from error
+        raise FramewattError(f"{path} cannot be read ({error.strerror}). Use a cProfile dump.") from error
 
 
 def _python(content: bytes) -> str | None:
@@ -205,10 +205,10 @@ def _unmarshal(path: Path, content: bytes, python: str | None) -> dict[str, Any]
         answer, problem = {}, "data on which Python does not come to an end"
     if problem:
         here = f"{sys.version_info.major}.{sys.version_info.minor}"
-        writer = f"Python {python}, which its paths name" if python else "the Python that wrote it"
+        writer = f"Python {python}, the version in its paths" if python else "the Python that wrote it"
         raise FramewattError(
-            f"{path}: found {problem}; allowed: a whole dump of cProfile that Python {here} reads; to mend it, copy it "
-            f"again, or convert it with {writer}, or profile again with Python 3"
+            f"{path} holds {problem}. It has to be a whole dump of cProfile that Python {here} reads: copy it "
+            f"again, convert it with {writer}, or profile again with Python 3."
         )
     return answer
 

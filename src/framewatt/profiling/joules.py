@@ -112,7 +112,7 @@ def join(timeline: Timeline, intervals: Intervals) -> OperatorJoules:
         ValueError: there are fewer than three intervals.
     """
     if len(intervals.energy_j) < 3:
-        raise ValueError(f"found {len(intervals.energy_j)} intervals of a meter; allowed: at least 3")
+        raise ValueError(f"a meter gave {len(intervals.energy_j)} intervals. At least 3 are needed.")
     pooled = _Pooled.of(timeline, intervals)
     spreads = spreads_of(pooled.design(0.0), intervals.energy_j, intervals.digit_j)
     energy_j, covariance = _mixed(spreads, pooled.joules([one for _, one in spreads], 0.0))

@@ -145,7 +145,7 @@ def opened(folder: Path) -> tuple[Recorded, list[CellJoules]]:
     """
     record = read_json(folder / RECORD)
     if record["status"] != "ok":
-        raise FramewattError(f"operators: found no timeline ({record['reason']}); allowed: one, of the same cell")
+        raise FramewattError(f"operators: there is no timeline ({record['reason']}). Record one of the same cell.")
     recorded = Recorded.of(folder)
     return recorded, joules_in(recorded, open_trace(folder / POWER))
 
@@ -174,7 +174,7 @@ def joules_in(recorded: Recorded, trace: Readings) -> list[CellJoules]:
     if not found:
         reasons = [reason for energy in window["domains"].values() for reason in energy["reasons"]]
         reasons += [f"the profiler does not show what ran on {domain}" for domain in unseen]
-        raise FramewattError(f"operators: found no domain whose energy is valid ({'; '.join(reasons)}); allowed: one")
+        raise FramewattError(f"operators: no domain has valid energy ({'; '.join(reasons)}). Measure again.")
     return found
 
 
@@ -206,8 +206,8 @@ def _joined(recorded: Recorded, trace: Readings, domain: str, energy: Mapping[st
     found_j, told_j = float(intervals.energy_j.sum()), energy["energy_gross_j"]
     if abs(found_j - told_j) > 3 * energy["energy_uncertainty_j"] + _ALIKE * told_j:
         raise FramewattError(
-            f"operators: found {found_j:.4g} J of {domain} in the trace and {told_j:.4g} J in the record; "
-            "allowed: a trace that covers the window"
+            f"operators: the trace gives {found_j:.4g} J of {domain}, the record {told_j:.4g} J. Use a trace that "
+            "covers the window."
         )
     joules = join(_within(recorded, inner), intervals)
     channel = trace.channels[index]

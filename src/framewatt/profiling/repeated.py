@@ -133,8 +133,8 @@ def check_trace(record: Mapping[str, Any], path: Path) -> None:
         for says, gives in zip(told, energies_of(channel, *trace.read_channel(index), spans), strict=True):
             if says and says["valid"] and not _near(says["energy_gross_j"], gives.energy_j):
                 raise FramewattError(
-                    f"operators: found {says['energy_gross_j']} J of {channel.domain} in the record of a loop and "
-                    f"{gives.energy_j} J in the trace; allowed: the same"
+                    f"operators: the record of a loop has {says['energy_gross_j']} J of {channel.domain}, "
+                    f"its trace gives {gives.energy_j} J. Repeat the operators again."
                 )
 
 

@@ -135,8 +135,8 @@ def clock_of(seen_ns: Floats, around_ns: NDArray[np.int64]) -> Clock:
     """
     if len(seen_ns) != len(around_ns) or len(seen_ns) < _FEW:
         raise FramewattError(
-            f"operators: found {len(seen_ns)} steps in the profile and {len(around_ns)} in the run; "
-            f"allowed: as many, and at least {_FEW}"
+            f"operators: the profile has {len(seen_ns)} steps, the run {len(around_ns)}. Both need the same number, "
+            f"at least {_FEW}: record the timeline again."
         )
     kept = np.unique(np.linspace(0, len(seen_ns) - 1, min(len(seen_ns), _MOST)).astype(int))
     seen, around = seen_ns[kept], around_ns[kept].astype(np.float64)
@@ -152,8 +152,8 @@ def clock_of(seen_ns: Floats, around_ns: NDArray[np.int64]) -> Clock:
     offset_us, drift_us, slack_us = found.x
     if slack_us < 0:
         raise FramewattError(
-            f"operators: found a profiler's clock that is {-slack_us:.0f} us off in some steps; allowed: one that runs "
-            "evenly; it may have been set meanwhile"
+            f"operators: the profiler's clock is {-slack_us:.0f} us off in some steps; it may have been set meanwhile. "
+            "Record the timeline again."
         )
     return Clock(at_ns, zero_ns - at_ns + 1e3 * offset_us, 1e3 * drift_us / span, 1e3 * slack_us / 3**0.5)
 

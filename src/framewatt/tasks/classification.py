@@ -73,12 +73,12 @@ class Classification(Task):
         """Yield an error of the best class that accuracy does not give, or of the best five that no count gives."""
         accuracy, top_1, top_5 = (quality.get(name, {}).get("value") for name in ("accuracy", TOP_1.name, TOP_5.name))
         if accuracy is not None and top_1 is not None and abs(1 - accuracy - top_1) > _ROUNDED:
-            yield Mismatch(TOP_1.name, sentence=f"the record says {top_1:.6g}, its accuracy gives {1 - accuracy:.6g}")
+            yield Mismatch(TOP_1.name, sentence=f"the record states {top_1:.6g}, its accuracy gives {1 - accuracy:.6g}")
         if top_5 is None:
             return
         samples = data["test_samples"]
         if abs(top_5 * samples - round(top_5 * samples)) > _ROUNDED * samples:
-            sentence = f"the record says {top_5:.6g}, which is no whole number of {samples} samples"
+            sentence = f"the record states {top_5:.6g}, which is no whole number of {samples} samples"
             yield Mismatch(TOP_5.name, sentence=sentence)
 
 

@@ -112,7 +112,7 @@ class Detection(Task):
                 continue
             yield Mismatch(f"{name}.{OBJECTS}", facts[OBJECTS], each, "the data record gives")
             if facts[DETECTIONS] == 0 and facts["value"]:
-                yield Mismatch(name, sentence=f"the record says {facts['value']:.6g}, and that nothing is found")
+                yield Mismatch(name, sentence=f"the record states {facts['value']:.6g}, and that nothing is found")
 
 
 class Segmentation(Detection):

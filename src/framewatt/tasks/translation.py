@@ -151,7 +151,7 @@ class Translation(Task):
         facts = quality.get(BLEU.name, {})
         ours, theirs = (str(method).partition("|version:")[0] for method in (data.get("bleu"), facts.get("method")))
         if facts.get("value") is not None and ours != theirs:
-            sentence = f"the record says {theirs!r}, the data record {ours!r}"
+            sentence = f"the record states {theirs!r}, the data record {ours!r}"
             yield Mismatch(f"{BLEU.name}.method", sentence=sentence)
         if (length := facts.get(REFERENCE_TOKENS)) is not None:
             tokens, samples = data.get("test_tokens"), data.get("test_samples")

@@ -28,9 +28,9 @@ def code_problems(package: Opened) -> Iterator[str]:
     told = code.get("sha256") if isinstance(code, dict) else None
     if told not in _hashes(package.data):
         files = f"; of its files differ from this checkout's: {_named(package.data)}"
-        yield f"identity.json: code: it says {told}, the packed code is {code_sha256(package.data)}{files}"
+        yield f"identity.json: code: it states {told}, the packed code is {code_sha256(package.data)}{files}"
     if (package.data / "changes.diff").is_file() and isinstance(code, dict) and code.get("modified") is False:
-        yield "identity.json: code: it says that nothing was changed since the commit, and there is a changes.diff"
+        yield "identity.json: code: it states that nothing was changed since the commit, and there is a changes.diff"
     yield from some(_other_schemas(package))
 
 
@@ -48,7 +48,7 @@ def _other_schemas(package: Opened) -> Iterator[str]:
     for run, record in package.records:
         told = record["schema_version"]
         if (record["identity"].get("code") or {}).get("sha256") in hashes and told != int(written[1]):
-            yield f"{run.where}: schema_version: the record says {told}, the code that made it writes {written[1]}"
+            yield f"{run.where}: schema_version: the record states {told}, the code that made it writes {written[1]}"
 
 
 def other_code(package: Opened) -> str | None:
@@ -159,11 +159,11 @@ def _of_lock(package: Opened, name: str, environment: Mapping[str, Any]) -> Iter
     everywhere = {_plain(one): version for one, version, marker in pins if not marker}
     there = {one: told[one] for one in everywhere if one in told}
     # An image has packages of its base beside those of its lock.
-    yield from differences(there, everywhere, by="its record says", why="its lock has")
+    yield from differences(there, everywhere, by="its record states", why="its lock has")
     for one in sorted({_plain(one) for one, _, marker in pins if marker} & told.keys()):
         versions = [version for name, version, _ in pins if _plain(name) == one]
         if told[one] not in versions:
-            yield f"{one}: its record says {told[one]}, its lock has {' or '.join(versions)}"
+            yield f"{one}: its record states {told[one]}, its lock has {' or '.join(versions)}"
 
 
 def _installed(environment: Mapping[str, Any]) -> dict[str, str]:
@@ -190,7 +190,7 @@ def _of_run(package: Opened, name: str, environments: Mapping[str, Any], record:
     yield from differences({key: told.get(key) for key in _IDENTITY}, found, "environment", why="its record has")
     installed, others = _installed(environment), _of_node(package, name)
     for library, version in dict((record["workload"] or {}).get("libraries", {})).items():
-        said, where = str(version).partition("+")[0], f"workload.libraries: the record says {library} {version}"
+        said, where = str(version).partition("+")[0], f"workload.libraries: the record states {library} {version}"
         exact, near = installed.get(_plain(library)), _variant_of(str(library), {**installed, **others})
         if exact is None and near is None and environment.get("mode") != "host":
             yield f"{where}, its environment has none"

@@ -56,7 +56,9 @@ def frame_problems(package: Opened) -> Iterator[str]:
             try:
                 same = same_tables(pq.read_table(kept[0]), pq.read_table(again))
             except (OSError, ValueError) as error:
-                raise FramewattError(f"aggregate/{name}.parquet: found no frame: {error}") from error
+                raise FramewattError(
+                    f"aggregate/{name}.parquet is not a table ({error}). Use the package as it was written."
+                ) from error
             if not same:
                 yield f"aggregate/{name}.parquet: is not what the records give"
 

@@ -68,7 +68,7 @@ def _weights(package: Opened, study: MeasuredStudy) -> Iterator[str]:
         epochs = training_of(study.settings, cell.workload)["epochs"] if source in (TRAINED, FINE_TUNED) else 0
         found = {"framework": cell.framework, "weights": source, "epochs": list(range(1, epochs + 1))}
         told = {**{key: record.get(key) for key in found}, "epochs": [one.get("epoch") for one in record["epochs"]]}
-        yield from some(differences(told, found, by="it says", why="the study gives"), f"train/{name}/train.json")
+        yield from some(differences(told, found, by="it states", why="the study gives"), f"train/{name}/train.json")
 
 
 def _exports(package: Opened, study: MeasuredStudy) -> Iterator[str]:
@@ -81,11 +81,11 @@ def _exports(package: Opened, study: MeasuredStudy) -> Iterator[str]:
             continue
         taken = {key: exported[key] for key in _OF_EXPORT if key in exported}
         told = {key: check.get(key) for key in taken}
-        yield from some(differences(told, taken, by="it says", why="export.json has"), where)
+        yield from some(differences(told, taken, by="it states", why="export.json has"), where)
         tolerance = None if name in quantised else study.settings["export"]["agreement_tolerance"]
         found = {"tolerance": tolerance, "samples": data_of(package, cell)["test_samples"]}
         told = {key: check.get(key) for key in found}
-        yield from some(differences(told, found, by="it says", why="study and data give"), where)
+        yield from some(differences(told, found, by="it states", why="study and data give"), where)
         yield from some(_agreement(check, tolerance), where)
 
 
@@ -102,20 +102,20 @@ def _verdict(sheet: Mapping[str, Any]) -> Iterator[str]:
     if sheet.get("status") == OK and not sheet.get("not_carried"):
         found = verdict_of(sheet)
     told = {key: sheet.get(key) for key in found}
-    yield from differences(told, found, by="it says", why="its numbers give")
+    yield from differences(told, found, by="it states", why="its numbers give")
 
 
 def _agreement(check: Mapping[str, Any], tolerance: float | None) -> Iterator[str]:
     """A check that is not what its difference and its tolerance, or its share, make of it (exporters.check)."""
     share = check.get("equal_answers_share")
     if tolerance is not None and share is not None and (check["status"] == OK) != (share >= ANSWERS):
-        yield f"status: it says {check['status']}, {share:.1%} of equal answers give another"
+        yield f"status: it states {check['status']}, {share:.1%} of equal answers give another"
     difference, largest = check.get("max_abs_difference"), check.get("largest_score")
     if tolerance is None or difference is None or largest is None:
         return
     status = "deviates" if difference > tolerance * min(1.0, largest) else OK
     if check["status"] != status:
-        yield f"status: it says {check['status']}, a difference of {difference:.3g} gives {status}"
+        yield f"status: it states {check['status']}, a difference of {difference:.3g} gives {status}"
 
 
 def _data(package: Opened, study: MeasuredStudy) -> Iterator[Mapping[str, Any]]:
@@ -129,7 +129,7 @@ def _counts(data: Mapping[str, Any]) -> Iterator[str]:
         if data.get("classes") and isinstance(classes, list):
             told = {"classes": data["classes"], f"{part}_samples": data.get(f"{part}_samples")}
             found = {"classes": len(classes), f"{part}_samples": sum(classes)}
-            yield from differences(told, found, by="it says", why="its samples per class give")
+            yield from differences(told, found, by="it states", why="its samples per class give")
 
 
 def _there(package: Opened, name: str) -> Mapping[str, Any]:
@@ -178,12 +178,12 @@ def problems_of(shown: Examples, data: Mapping[str, Any], record: Mapping[str, A
     images, names = data["test_samples"], shown.class_names
     told = {"images": len(shown.images), "size": list(shown.size), "class_names": names and list(names)}
     found = {"images": min(IMAGES, images), "size": data["input_shape"][1:], "class_names": data.get("class_names")}
-    yield from differences(told, found, by="it says", why="the data record gives")
+    yield from differences(told, found, by="it states", why="the data record gives")
     if shown.without_pixels is None and data.get("synthetic") is not True:
         yield "pixels: it has them, of a data set that is not synthetic"
     objects = [one for image in shown.images for one in image.objects]
     if any((one.runs is not None) != bool(data.get("masks")) for one in objects):
-        yield f"masks: objects have them or not, the data record says {data.get('masks')}"
+        yield f"masks: objects have them or not, the data record states {data.get('masks')}"
     things = [*objects, *(one for image in shown.images for one in image.detections)]
     if any(one.kind >= data["classes"] for one in things):
         yield f"classes: it has more than {data['classes']}"
@@ -212,12 +212,12 @@ def crate_problems(package: Opened) -> Iterator[str]:
     agent = info.get("Bag-Software-Agent", "")
     version = agent.removeprefix(_AGENT)
     if not agent.startswith(_AGENT) or any(record["framewatt_version"] != version for record in records):
-        yield f"{INFO}: Bag-Software-Agent: it says {agent or 'nothing'}, the records say otherwise"
+        yield f"{INFO}: Bag-Software-Agent: it states {agent or 'nothing'}, the records say otherwise"
     settings = dict(package.settings)
     released = (span_utc(records)[1] or "1980-01-01")[:10]
     for label, found in (("Bagging-Date", released), ("External-Description", " ".join(settings["title"].split()))):
         if info.get(label) != found:
-            yield f"{INFO}: {label}: it says {info.get(label) or 'nothing'}, study and records give {found}"
+            yield f"{INFO}: {label}: it states {info.get(label) or 'nothing'}, study and records give {found}"
     for name, write, read, text_of in (
         ("CITATION.cff", citation_cff, yaml.safe_load, cff_text),
         (".zenodo.json", zenodo_json, json.loads, zenodo_text),
@@ -257,7 +257,7 @@ def _crate(
     for name in sorted(told.keys() - found.keys()):
         yield f"{name}: {METADATA} describes it, and it is not there"
     for name in sorted(told.keys() & found.keys()):
-        lines = differences(told[name], found[name], by="it says", why="study, records and files give")
+        lines = differences(told[name], found[name], by="it states", why="study, records and files give")
         yield from some(lines, f"{METADATA}: {name}")
 
 
@@ -265,5 +265,5 @@ def _entities(crate: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """The entities of a crate by their names."""
     entities = {entity["@id"]: entity for entity in crate["@graph"]}
     if len(entities) != len(crate["@graph"]):
-        raise FramewattError(f"{METADATA}: found an entity twice; allowed: each once")
+        raise FramewattError(f"{METADATA} describes an entity twice. Use the package as it was written.")
     return entities

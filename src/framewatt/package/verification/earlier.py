@@ -55,7 +55,7 @@ def as_read_then(content: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[st
     every block.
 
     Args:
-        content: what the study file says.
+        content: what the study file sets.
         plan: the package's, of which `settings` are the study's with the defaults of then.
     """
     if is_merged_study(content):
@@ -139,7 +139,7 @@ def with_profiles_of_then(content: Mapping[str, Any], results: Path) -> dict[str
     """A study file of files with its `files.profiles`, which only one study had, and no study file could name, before.
 
     Args:
-        content: what the study file says.
+        content: what the study file sets.
         results: of the package.
     """
     files = content.get("files")

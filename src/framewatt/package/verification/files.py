@@ -70,12 +70,13 @@ def _of_itself(folder: Path, payload: set[str]) -> Iterator[str]:
     """What bag-info.txt says: how many bytes in how many files, and which package this is."""
     info = labels(folder)
     if _text(folder / INFO) != "".join(f"{label}: {info.get(label)}\n" for label in LABELS):
-        yield f"{INFO}: found {', '.join(info)[:200] or 'nothing'}; a package has a line each of {', '.join(LABELS)}"
+        labels_there = ", ".join(info)[:200] or "nothing"
+        yield f"{INFO}: it has {labels_there}. A package has one line each of {', '.join(LABELS)}."
     size = sum((folder / name).stat().st_size for name in payload)
     wanted = {"Payload-Oxum": f"{size}.{len(payload)}", "External-Identifier": folder.name}
     for label, found in wanted.items():
         if info.get(label) != found:
-            yield f"{INFO}: {label}: it says {info.get(label) or 'nothing'}, the bag has {found}"
+            yield f"{INFO}: {label}: it states {info.get(label) or 'nothing'}, the bag has {found}"
 
 
 def labels(folder: Path) -> dict[str, str]:

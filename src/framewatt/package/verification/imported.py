@@ -93,7 +93,7 @@ def problems_of_imported(trace: Readings, logs: Sequence[Log]) -> Iterator[str]:
 
 
 def _between(channel: Channel, given: Channel, reader: str, where: str) -> Iterator[str]:
-    yield from differences(channel.to_dict(), given.to_dict(), where, by="the trace says", why=f"{reader} gives")
+    yield from differences(channel.to_dict(), given.to_dict(), where, by="the trace states", why=f"{reader} gives")
 
 
 def _given(log: Log, seen: _Seen) -> Iterable[Channel]:
@@ -154,14 +154,14 @@ def problems_of_unknown(record: Mapping[str, Any]) -> Iterator[str]:
         record: of an imported run, also one that failed.
     """
     if record["status"] not in (OK, FAILED):
-        yield f"status: the record says {record['status']!r}, of an imported run"
+        yield f"status: the record states {record['status']!r}, of an imported run"
     unknown = unknown_of(clock=record["status"] != OK or record["clock"]["utc"] is not None)
     told = {"unknown": record.get("unknown"), "clock": record["clock"].get("monotonic_ns")}
     yield from differences(told, {"unknown": unknown, "clock": 0}, why="an import gives")
     names = [*(name for name in unknown if name not in ("clock", "position")), *_NEVER, *_NOTHING]
     for name in dict.fromkeys(names):
         if record.get(name) != _NOTHING.get(name):
-            yield f"{name}: the record says {str(record[name])[:60]!r}, which no log tells"
+            yield f"{name}: the record states {str(record[name])[:60]!r}, which no log tells"
 
 
 def problems_of_epochs(record: Mapping[str, Any]) -> Iterator[str]:
@@ -180,7 +180,7 @@ def problems_of_epochs(record: Mapping[str, Any]) -> Iterator[str]:
     for epoch in epochs:
         names = list(epoch["quality"])
         if strange := sorted(set(names) - set(METRICS)):
-            yield f"epochs: epoch {epoch['epoch']} has {', '.join(strange)}; allowed: {', '.join(METRICS)}"
+            yield f"epochs: epoch {epoch['epoch']} has {', '.join(strange)}. Epochs have {', '.join(METRICS)}."
         if sorted(names) != sorted(columns):
             yield f"epochs: epoch {epoch['epoch']} has {', '.join(names) or 'no metric'}, the first has others"
         if epoch["units"] is not None or epoch["loss_mean"] is not None:
@@ -189,7 +189,7 @@ def problems_of_epochs(record: Mapping[str, Any]) -> Iterator[str]:
     if set(record["windows"]) != windows:
         yield f"windows: the record has {', '.join(record['windows'])}; its epochs give {', '.join(sorted(windows))}"
     if record["primary_window"] != (STEADY if epochs else PROCESS):
-        yield f"primary_window: the record says {record['primary_window']!r}, with {len(epochs)} epochs"
+        yield f"primary_window: the record states {record['primary_window']!r}, with {len(epochs)} epochs"
 
 
 def problems_of_flags(record: Mapping[str, Any], of_windows: Sequence[str]) -> Iterator[str]:

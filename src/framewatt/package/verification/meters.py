@@ -63,13 +63,13 @@ def meter_problems(package: Opened, study: MeasuredStudy) -> Iterator[str]:
         told[str(record.get("node", NOWHERE))] = name, {"meters": record.get("meters")}
         yield from some(
             differences(
-                {"meters": record.get("meters")}, {"meters": wanted}, by="it says", why="study and machine give"
+                {"meters": record.get("meters")}, {"meters": wanted}, by="it states", why="study and machine give"
             ),
             name,
         )
     for run, one in package.records:
         if (node := one.get("node", NOWHERE)) not in told:
-            yield f"{run.where}: node: found {node!r}, of which the package has no instruments.json"
+            yield f"{run.where}: node: the package has no instruments.json of the node {node!r}"
             continue
         name, meters = told[node]
         yield from some(differences({"meters": one["meters"]}, meters, why=f"{name} has"), run.where)
@@ -118,14 +118,14 @@ def machine_problems(package: Opened, study: MeasuredStudy) -> Iterator[str]:  #
     for name, told in _calibrations(package):
         yield from _baseline(package, told, name)
         if told.get("node", NOWHERE) != (node := _node_in(name)):
-            yield f"{name}: node: it says {told.get('node')!r:.40}, and lies in the place of {node or 'no node'}"
+            yield f"{name}: node: it states {told.get('node')!r:.40}, and lies in the place of {node or 'no node'}"
         machine = told.get("machine") or {}
         where, found = known.setdefault(str(session_of(machine)), (name, lasting(machine)))
-        yield from some(differences(lasting(machine), found, "machine", by="it says", why=f"{where} has"), name)
+        yield from some(differences(lasting(machine), found, "machine", by="it states", why=f"{where} has"), name)
         yield from _identity(machine, name)
     for name, machine in _elsewhere(package):
         where, found = known.setdefault(str(session_of(machine)), (name, lasting(machine)))
-        yield from some(differences(lasting(machine), found, "machine", by="it says", why=f"{where} has"), name)
+        yield from some(differences(lasting(machine), found, "machine", by="it states", why=f"{where} has"), name)
         yield from _identity(machine, name)
     for run, record in package.records:
         try:
@@ -141,7 +141,7 @@ def machine_problems(package: Opened, study: MeasuredStudy) -> Iterator[str]:  #
 def _identity(machine: Mapping[str, Any], where: str) -> Iterator[str]:
     """Where a machine's identity is not that of the hardware that is told; before schema 4, none was told."""
     if "id" in machine and machine["id"] != machine_of(machine):
-        yield f"{where}: machine.id: it says {machine['id']!r:.40}, its hardware gives {machine_of(machine)}"
+        yield f"{where}: machine.id: it states {machine['id']!r:.40}, its hardware gives {machine_of(machine)}"
 
 
 def _calibrations(package: Opened) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -173,20 +173,20 @@ def _baseline(package: Opened, told: Mapping[str, Any], name: str) -> Iterator[s
     """Where idle power was not measured as the study asks for it, or by other meters than the runs."""
     wanted = {"idle_s": float(package.settings["calibration"]["idle_s"])}
     given = {"idle_s": told.get("idle_s")}
-    yield from some(differences(given, wanted, by="it says", why="the study file has"), name)
+    yield from some(differences(given, wanted, by="it states", why="the study file has"), name)
     if not isinstance(told.get("duration_s"), float) or told["duration_s"] < wanted["idle_s"]:
-        yield f"{name}: duration_s: it says {told.get('duration_s')}, of {wanted['idle_s']:g} s asked for"
+        yield f"{name}: duration_s: it states {told.get('duration_s')}, of {wanted['idle_s']:g} s asked for"
     yield from (f"{name}: {line}" for line in problems_of_idle(package, told))
     witness = told.get("witness")
     others_cpu_s = witness.get("others_cpu_s") if isinstance(witness, Mapping) else None
     if not (witness is None or isinstance(witness, Mapping)) or not (others_cpu_s is None or is_seconds(others_cpu_s)):
-        yield f"{name}: witness: it says others_cpu_s: {others_cpu_s!r:.40}, which is no number of seconds"
+        yield f"{name}: witness: it states others_cpu_s: {others_cpu_s!r:.40}, which is no number of seconds"
     domains = told.get("domains")
     for domain, idle in domains.items() if isinstance(domains, dict) else ():
         if idle.get("valid") != (not idle.get("reasons")):
-            yield f"{name}: {domain}: it says valid: {idle.get('valid')}, with the reasons {idle.get('reasons')}"
+            yield f"{name}: {domain}: it states valid: {idle.get('valid')}, with the reasons {idle.get('reasons')}"
         if "spreads" in idle and idle.get("sd_power_w") != reported_spread_w(idle["spreads"]):
-            yield f"{name}: {domain}: sd_power_w: it says {idle.get('sd_power_w')}, which its spreads do not give"
+            yield f"{name}: {domain}: sd_power_w: it states {idle.get('sd_power_w')}, which its spreads do not give"
     for run, record in package.records:
         of = record.get("node"), session_of(record["machine"])
         if of != (told.get("node"), session_of(told.get("machine") or {})):
@@ -194,7 +194,7 @@ def _baseline(package: Opened, told: Mapping[str, Any], name: str) -> Iterator[s
         for window in record["windows"].values():
             has = {d: {key: idle.get(key) for key in _METERS} for d, idle in dict(domains or {}).items()}
             found = {d: _account(energy, has.get(d, {})) for d, energy in window["domains"].items()}
-            yield from some(differences(has, found, "domains", by="it says", why=f"{run.where} has"), name)
+            yield from some(differences(has, found, "domains", by="it states", why=f"{run.where} has"), name)
             return
 
 
@@ -256,7 +256,7 @@ def problems_of_idle(package: Opened, told: Mapping[str, Any]) -> Iterator[str]:
     planned = sum(duration_s / meter.period_s + 1 for meter in meters if isinstance(meter, Polled))
     # At its end, the process may have been kept from reading for a while.
     if duration_s < told.get("duration_s", 0.0) or not 0.2 * planned - _EDGES <= due <= planned * (1 + _ROUNDED):
-        yield f"sampler: it says {due} reads were due in {duration_s:.6g} s, the study file gives {planned:.0f}"
+        yield f"sampler: it states {due} reads were due in {duration_s:.6g} s, the study file gives {planned:.0f}"
 
 
 def _first(trace: Readings, instrument: str) -> int | None:
@@ -274,7 +274,9 @@ def _as_planned(trace: Readings, name: str, options: Mapping[str, Any]) -> Itera
     for channel in trace.channels:
         if channel.instrument == name:
             told = {"period_s": channel.period_s}
-            yield from differences(told, found, f"{name} {channel.domain}", by="its trace says", why="the study gives")
+            yield from differences(
+                told, found, f"{name} {channel.domain}", by="its trace states", why="the study gives"
+            )
 
 
 def _often_enough(trace: Readings, index: int, *, polled: bool) -> Iterator[str]:
@@ -305,4 +307,4 @@ def _counted(trace: Readings, polled: Sequence[int], sampler: Mapping[str, Any])
     told, missed = sampler.get("reads"), sampler.get("missed_reads")
     yield from differences({"reads": told}, {"reads": reads}, "sampler", why="its trace has")
     if not isinstance(missed, int) or reads + missed < due * (1 - _ROUNDED):
-        yield f"sampler.missed_reads: the record says {missed}, of {due:.0f} reads that were due {reads} are there"
+        yield f"sampler.missed_reads: the record states {missed}, of {due:.0f} reads that were due {reads} are there"

@@ -77,7 +77,7 @@ class Opened:
         folder: where it was unpacked to.
         results: the study's results in it.
         study: loaded from the study file, on the device and with the threads that the plan names.
-        content: what the study file says.
+        content: what the study file sets.
         settings: the same, with defaults filled in.
         datasets: those that there are, and the study's own.
         told_plan: plan.json.
@@ -154,7 +154,7 @@ class Opened:
         records: dict[Path, StoredRecord] = {}
         for _, block in itertools.groupby(self.study.runs(), key=lambda run: run.repetition):
             found = [self._run(run.cell.id, run.repetition) for run in block]
-            # A record counts where it lies; that it says so itself is another check's.
+            # A record counts where it lies; that it states so itself is another check's.
             known = {
                 run.path: StoredRecord({**record, "cell_id": run.cell, "repetition": run.repetition})
                 for run in found
@@ -196,7 +196,7 @@ class Opened:
         node, session = record.get("node", NOWHERE), str(session_of(record["machine"]))
         if (node, session) not in self.baselines:
             where = f"node {node} in its session {session}" if node else f"the machine {session}"
-            raise FramewattError(f"no idle baseline of {where}, on which its record says it ran")
+            raise FramewattError(f"no idle baseline of {where}, on which its record states it ran")
         return self.baselines[node, session]
 
     @functools.cached_property
@@ -278,7 +278,9 @@ def mapping_in(path: Path) -> Mapping[str, Any]:
     except (OSError, ValueError, RecursionError) as error:
         raise FramewattError(f"{path.name}: not JSON: {error}") from error
     if not isinstance(content, dict):
-        raise FramewattError(f"{path.name}: found {type(content).__name__}; allowed: an object")
+        raise FramewattError(
+            f"{path.name} holds a {type(content).__name__}, not an object. Use the package as it was written."
+        )
     return content
 
 
@@ -297,12 +299,12 @@ def open_package(folder: Path) -> Opened:
     data = folder / "data"
     plans = sorted(data.glob("results/*/plan/plan.json"))
     if len(plans) != 1:
-        raise FramewattError(f"results: found {len(plans)} plans; allowed: one study")
+        raise FramewattError(f"results: {len(plans)} plans are in the package. A package has one study.")
     plan, results = mapping_in(plans[0]), plans[0].parents[1]
     studies = sorted(path.name for path in (data / "config" / "studies").glob("*"))
     if studies != [f"{results.name}.yaml"]:
         raise FramewattError(
-            f"config/studies: found {', '.join(studies) or 'nothing'}; allowed: {results.name}.yaml, the study's file"
+            f"config/studies holds {', '.join(studies) or 'nothing'}. It has to hold {results.name}.yaml alone."
         )
     path = data / "config" / "studies" / studies[0]
     schemas = ROOT / "config" / "schemas"
@@ -344,7 +346,9 @@ def _measured_study(
     known = {"dataset": datasets.names, **{f"workload/{name}": registered_models(name) for name in FRAMEWORKS}}
     device, threads = plan.get("device"), plan.get("threads")
     if device not in ("cpu", "cuda") or type(threads) is not int or not 0 < threads <= _MOST_THREADS:
-        raise FramewattError(f"plan.json: found device {device!r}, threads {threads!r}; allowed: cpu or cuda, a number")
+        raise FramewattError(
+            f"plan.json: device {device!r} or threads {threads!r} is not possible. Use cpu or cuda, and a number."
+        )
     absent = plan.get("absent", {})
     if not isinstance(absent, Mapping) or not all(isinstance(why, str) for why in absent.values()):
         raise FramewattError(
@@ -353,7 +357,7 @@ def _measured_study(
     study = load_study(path, content, schema, known, device, threads, Absent(absent))
     runs = most_blocks(study.settings) * len(study.cells)
     if runs > _MOST_RUNS:
-        raise FramewattError(f"{path}: repetitions: found {runs} runs; allowed: at most {_MOST_RUNS} in a package")
+        raise FramewattError(f"{path}: repetitions: the study has {runs} runs. A package has at most {_MOST_RUNS}.")
     return study
 
 
@@ -367,7 +371,9 @@ def _file_study(
     with tempfile.TemporaryDirectory(prefix="framewatt-") as scratch:
         for where, name in _named_files(results, plan):
             if problem := problem_of_name(name):
-                raise FramewattError(f"{where}: files: found {problem}; allowed: a path below the root")
+                raise FramewattError(
+                    f"{where}: files: {problem} is not a path below the root. Use the package as it was written."
+                )
             place = Path(scratch) / name
             place.parent.mkdir(parents=True, exist_ok=True)
             place.touch()
@@ -382,7 +388,9 @@ def _named_files(results: Path, plan: Mapping[str, Any]) -> Iterator[tuple[Path,
     for one in left_out if isinstance(left_out, list) else [left_out]:
         files = one.get("files") if isinstance(one, dict) else None
         if not isinstance(files, list) or not all(isinstance(name, str) for name in files):
-            raise FramewattError(f"{where}: left_out: found {one!r:.60}; allowed: runs with the paths of their files")
+            raise FramewattError(
+                f"{where}: left_out: {one!r:.60} is not a run with its files. Use the package as it was written."
+            )
         yield from ((where, name) for name in files)
 
 

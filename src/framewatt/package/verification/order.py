@@ -93,13 +93,15 @@ def entries_of(package: Opened) -> list[Entry]:
     """
     path = package.results / "measure" / NAME
     if path.stat().st_size > _LARGEST_B:
-        raise FramewattError(f"measure/{NAME}: found {path.stat().st_size} bytes; allowed: at most {_LARGEST_B}")
+        raise FramewattError(f"measure/{NAME} has {path.stat().st_size} bytes. A chain has at most {_LARGEST_B}.")
     found = []
     for number, line in enumerate(path.read_bytes().splitlines(), 1):
         try:
             found.append(_entry(parse_json(line.decode())))
         except (ValueError, TypeError) as error:
-            raise FramewattError(f"measure/{NAME}: line {number}: found no entry; allowed: entries") from error
+            raise FramewattError(
+                f"measure/{NAME}: line {number} is not an entry of the chain. Use the package as it was written."
+            ) from error
     return found
 
 
@@ -189,7 +191,7 @@ def _of_run(run: RunFolder, entry: Entry | None) -> Iterator[str]:
         if record.get("chain") != (link if entry.kind == MEASURED else None):
             yield f"{run.where}: run.json: names another entry of the chain than {entry.sequence}, which is its own"
         if entry.kind == MEASURED and record["attempt"] != entry.attempt:
-            yield f"{run.where}: attempt: the record says {record['attempt']}, its entry says {entry.attempt}"
+            yield f"{run.where}: attempt: the record states {record['attempt']}, its entry states {entry.attempt}"
 
 
 def _some(names: list[str]) -> str:

@@ -53,7 +53,7 @@ def open_loop_problems(cell: Cell, record: Mapping[str, Any], minimum_s: float, 
         batches = f"{latency['batches']} batches of up to {loop['largest_batch']}"
         yield f"latency: {batches} are not those of {requests} requests"
     if record["units"]["name"] == "sample" and record["units"]["count"] != requests:
-        yield f"units: the record says {record['units']['count']}, of {requests} requests"
+        yield f"units: the record states {record['units']['count']}, of {requests} requests"
     values = [latency[name] for name in _QUANTILES]
     if values != sorted(values) or not 0 <= latency["mean_s"] <= latency["max_s"]:
         yield "latency: its percentiles do not ascend"
@@ -90,7 +90,7 @@ def problems_of_quality(
         yield from (f"{where}{problem}" for problem in _of_metrics(task, data, quality, record["schema_version"]))
         yield from quality_mismatches(task, data, quality, where)
     if record["units"] and record["units"]["name"] != task.unit:
-        yield f"units: the record counts {record['units']['name']}s; allowed: {task.unit}s"
+        yield f"units: the record counts {record['units']['name']}s. The task counts {task.unit}s."
     if phase == "train" and record["latency"] is not None:
         yield "latency: the record has one, of a training"
     if phase != "train" and record["epochs"]:
@@ -103,25 +103,25 @@ def _of_metrics(task: Task, data: Mapping[str, Any], quality: Quality, version: 
     metrics = [metric for metric in task.metrics if metric.since <= version]
     if set(quality) != {metric.name for metric in metrics}:
         allowed = ", ".join(metric.name for metric in metrics)
-        yield f": the record has {', '.join(quality) or 'none'}; allowed: {allowed}"
+        yield f": the record has {', '.join(quality) or 'none'}. The task has {allowed}."
     meaningless = task.meaningless(data.get("classes") or 0)
     if len({told["value"] is None for name, told in quality.items() if name not in meaningless}) > 1:
         yield ": some are known and some are not"
     for name in meaningless.keys() & quality.keys():
         if quality[name]["value"] is not None:
-            yield f".{name}: the record says {quality[name]['value']:.6g}, and {meaningless[name]}"
+            yield f".{name}: the record states {quality[name]['value']:.6g}, and {meaningless[name]}"
     for metric in metrics:
         told = quality.get(metric.name)
         if told is None:
             continue
         if (told["unit"], told["better"]) != (metric.unit, metric.better):
             found = f"better {told['better']}, unit {told['unit']!r}"
-            yield f".{metric.name}: the record says {found}; allowed: better {metric.better}, unit {metric.unit!r}"
+            yield f".{metric.name}: the record states {found}. It has to be {metric.better}, {metric.unit!r}."
         if told["value"] is not None and told["reason"] is not None:
             yield f".{metric.name}: the record has a value, and a reason why there is none"
         if told["value"] is not None and not metric.is_possible(told["value"]):
             what = "share" if metric.is_share() else "value of it"
-            yield f".{metric.name}: the record says {told['value']:.6g}, which is no {what}"
+            yield f".{metric.name}: the record states {told['value']:.6g}, which is no {what}"
 
 
 def quality_mismatches(task: Task, data: Mapping[str, Any], quality: Quality, where: str = "quality") -> Iterator[str]:
@@ -199,19 +199,19 @@ def _verdict(record: Mapping[str, Any], settings: Mapping[str, Any]) -> Iterator
         yield from _of_failed(record)
         return
     if primary is None or record["workload"] is None:
-        yield f"status: the record says ok, of a run without {'a window' if primary is None else 'a workload'}"
+        yield f"status: the record states ok, of a run without {'a window' if primary is None else 'a workload'}"
         return
     if record["primary_window"] != PRIMARY:
-        yield f"primary_window: the record says {record['primary_window']!r}, every workload says {PRIMARY!r}"
+        yield f"primary_window: the record states {record['primary_window']!r}, every workload says {PRIMARY!r}"
     found = _judged(record, primary, settings)
     told_reasons = list(record["reasons"])
     if sampler_died:
         # What became of the sampling process comes first.
         told_reasons = told_reasons[1:]
     if not same(told_reasons, found.reasons):
-        yield f"reasons: the record says {_listed(told_reasons)}, what was seen gives {_listed(found.reasons)}"
+        yield f"reasons: the record states {_listed(told_reasons)}, what was seen gives {_listed(found.reasons)}"
     if record["valid"] != (not record["reasons"]):
-        yield f"valid: the record says {record['valid']}, with {len(record['reasons'])} reasons against it"
+        yield f"valid: the record states {record['valid']}, with {len(record['reasons'])} reasons against it"
     missing, others = unmatched(found.flags, record["flags"])
     yield from (f"flags: the record has not {flag!r}" for flag in missing)
     for flag in others:
@@ -236,9 +236,9 @@ def _judged(record: Mapping[str, Any], primary: Mapping[str, Any], settings: Map
 def _of_failed(record: Mapping[str, Any]) -> Iterator[str]:
     """What a run that failed cannot have."""
     if record["status"] not in (FAILED, UNAVAILABLE):
-        yield f"status: the record says {record['status']}"
+        yield f"status: the record states {record['status']}"
     if record["valid"] or not record["reasons"]:
-        yield f"valid: the record says {record['valid']}, of a run that {record['status']} for {record['reasons']}"
+        yield f"valid: the record states {record['valid']}, of a run that {record['status']} for {record['reasons']}"
     for name in ("primary_window", "units", "throughput_per_s", "latency", "workload"):
         if record[name] is not None:
             yield f"{name}: the record has one, of a run that {record['status']}"
@@ -254,7 +254,7 @@ def _imported_verdict(record: Mapping[str, Any]) -> Iterator[str]:
         return
     primary = record["windows"].get(record["primary_window"])
     if primary is None:
-        yield "status: the record says ok, of a run without a window"
+        yield "status: the record states ok, of a run without a window"
         return
     yield from problems_of_epochs(record)
     reasons, flags = domain_messages(primary["domains"], "reasons"), domain_messages(primary["domains"], "flags")

@@ -46,7 +46,7 @@ def plan_problems(package: Opened) -> Iterator[str]:
     if package.study.name != package.name:
         yield f"{where}: the study file is that of {package.study.name}, the results are those of {package.name}"
     told = dict(package.told_plan)
-    yield from some(differences(told, package.plan, by="the plan says", why="the study file gives"), where)
+    yield from some(differences(told, package.plan, by="the plan states", why="the study file gives"), where)
 
 
 def stage_problems(package: Opened) -> Iterator[str]:
@@ -59,7 +59,7 @@ def stage_problems(package: Opened) -> Iterator[str]:
         if about.get("mode") != "host" and lock.is_file():
             says, gives = {"lock_sha256": about.get("lock_sha256")}, {"lock_sha256": lock_sha256(lock)}
             where = f"plan.json: sources.environments.{name}"
-            yield from some(differences(says, gives, by="it says", why=f"envs/{name} gives"), where)
+            yield from some(differences(says, gives, by="it states", why=f"envs/{name} gives"), where)
     for place, wanted in records_of_stages(hashes).items():
         path = package.results / place
         told = mapping_in(path).get("job_sha256") if path.is_file() else None
@@ -171,7 +171,7 @@ def stopping_problems(package: Opened) -> Iterator[str]:
     yield from (f"{name}: not there" for name in (RECORD, ROWS) if name not in there)
     if RECORD in there:
         told = mapping_in(package.results / RECORD)
-        yield from some(differences(told, record_of(path), by="it says", why="the records give"), RECORD)
+        yield from some(differences(told, record_of(path), by="it states", why="the records give"), RECORD)
     if ROWS in there and (package.results / ROWS).read_text(encoding="utf-8") != to_csv(frame_of(path)):
         yield f"{ROWS}: is not what the records give"
 
@@ -188,7 +188,9 @@ def _changed(package: Opened) -> Iterator[str]:
         last = told[-1]["to"]
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         allowed = "from, to, seen_blocks, kept_runs"
-        raise FramewattError(f"plan/{CHANGES}: found no list of changes; allowed: {allowed}") from error
+        raise FramewattError(
+            f"plan/{CHANGES} is not a list of changes ({allowed}). Use the package as it was written."
+        ) from error
     now = package.settings["repetitions"]
     if last != now:
         yield f"plan/{CHANGES}: the last change is to {last}, the study has {now}"
@@ -206,7 +208,7 @@ def ending_problems(package: Opened) -> Iterator[str]:
     told = [meaning_of(first), *sorted(map(meaning_of, rest))]
     counted = (_counted(package), _counted_once(package))
     if told not in ([meaning_of(count), *sorted(map(meaning_of, lines))] for count, lines in counted):
-        yield f"{NAME}: it says {first[:200]!r} and {len(rest)} lines, the records give {_counted(package)[0]!r}"
+        yield f"{NAME}: it states {first[:200]!r} and {len(rest)} lines, the records give {_counted(package)[0]!r}"
 
 
 def _counted(package: Opened) -> tuple[str, list[str]]:
@@ -238,7 +240,7 @@ processor was held back later."""
 
 
 def settings_problems(package: Opened, study: MeasuredStudy) -> Iterator[str]:
-    """Where runs were not timed, warmed up, rested or prepared as the study file says.
+    """Where runs were not timed, warmed up, rested or prepared as the study file sets.
 
     Runs from before jobs had hashes may have been measured under earlier settings than the study's last.
     """
@@ -267,9 +269,9 @@ def _made(cell: Cell, record: Mapping[str, Any], window: Mapping[str, Any]) -> I
     """Batches that were made where the study file has them made elsewhere (batches.Supply)."""
     told, ahead_gb = record.get("batches"), window.get("ahead_gb", AHEAD_GB)
     if told is None and record["status"] == OK and ahead_gb != AHEAD_GB and not always_ahead(cell.changed):
-        yield f"batches: the record does not say how they were made; the study file says window.ahead_gb {ahead_gb:g}"
+        yield f"batches: the record does not say how they were made; the study file sets window.ahead_gb {ahead_gb:g}"
     if told and told["made"] != (expected := made(told["pass_b"], ahead_gb)):
-        yield f"batches: the record says {told['made']}, with {told['pass_b']} bytes a pass they are {expected}"
+        yield f"batches: the record states {told['made']}, with {told['pass_b']} bytes a pass they are {expected}"
 
 
 def _cached(cell: Cell, record: Mapping[str, Any]) -> Iterator[str]:
@@ -277,11 +279,11 @@ def _cached(cell: Cell, record: Mapping[str, Any]) -> Iterator[str]:
     wanted, told = cell.changed.get("caches"), record.get("caches")
     if told is None:
         if wanted is not None and record["status"] == OK:
-            yield f"caches: the record says nothing, the cell {wanted}"
+            yield f"caches: the record states nothing, the cell {wanted}"
     elif told["state"] != wanted:
-        yield f"caches: the record says {told['state']}, the cell {wanted}"
+        yield f"caches: the record states {told['state']}, the cell {wanted}"
     elif wanted == COLD and not told["left_b"] <= told["files_b"] >= told["found_b"]:
-        yield f"caches: the record says {told['found_b']} and {told['left_b']} bytes of {told['files_b']}"
+        yield f"caches: the record states {told['found_b']} and {told['left_b']} bytes of {told['files_b']}"
 
 
 def _options(study: MeasuredStudy, cell: Cell, repetition: int, record: Mapping[str, Any]) -> Iterator[str]:
@@ -294,7 +296,7 @@ def _options(study: MeasuredStudy, cell: Cell, repetition: int, record: Mapping[
     wanted = requested(measure_job(study, cell, repetition, record["attempt"]))
     recorded = {name: level["requested"] for name, level in (record["workload"].get("options") or {}).items()}
     if recorded != wanted:
-        yield f"workload.options: the record says {recorded} was requested, the study file says {wanted}"
+        yield f"workload.options: the record states {recorded} was requested, the study file sets {wanted}"
 
 
 def in_force(cell: Cell, record: Mapping[str, Any]) -> Iterator[str]:
@@ -314,7 +316,7 @@ def in_force(cell: Cell, record: Mapping[str, Any]) -> Iterator[str]:
         wanted["weights_among_inputs"] = 0
     for name, level in wanted.items():
         if told.get(name) != level:
-            yield f"workload.in_force.{name}: the record says {told.get(name)}, the cell {level}"
+            yield f"workload.in_force.{name}: the record states {told.get(name)}, the cell {level}"
 
 
 def _timed(record: Mapping[str, Any], minimum_s: float, whole: int) -> Iterator[str]:
@@ -323,13 +325,13 @@ def _timed(record: Mapping[str, Any], minimum_s: float, whole: int) -> Iterator[
     if window is None:
         return
     if window["duration_s"] < minimum_s - _ROUNDED_S:
-        yield f"window.minimum_s: the study file says {minimum_s:g}, the window has {window['duration_s']:.6g} s"
+        yield f"window.minimum_s: the study file sets {minimum_s:g}, the window has {window['duration_s']:.6g} s"
     if latency["batches"] < whole:
         yield f"window.passes: the study file asks for {whole} batches, the window has {latency['batches']}"
     # The last batch may be the one that took longest; before it, the time was not over.
     before_s = window["duration_s"] - latency["max_s"]
     if latency["batches"] > whole and before_s > minimum_s + _ROUNDED_S:
-        yield f"window.minimum_s: the study file says {minimum_s:g}, the window went on after {before_s:.6g} s"
+        yield f"window.minimum_s: the study file sets {minimum_s:g}, the window went on after {before_s:.6g} s"
 
 
 def _warmed_up(record: Mapping[str, Any], window: Mapping[str, Any]) -> Iterator[str]:
@@ -341,7 +343,7 @@ def _warmed_up(record: Mapping[str, Any], window: Mapping[str, Any]) -> Iterator
     batches, p50_s = window["warm_up_batches"], record["latency"]["p50_s"]
     if warm_up["duration_s"] < _QUICKEST * batches * p50_s:
         yield (
-            f"window.warm_up_batches: the study file says {batches}, the warm-up has {warm_up['duration_s']:.3g} s, "
+            f"window.warm_up_batches: the study file sets {batches}, the warm-up has {warm_up['duration_s']:.3g} s, "
             f"and half of the batches take {p50_s:.3g} s or more"
         )
 
@@ -352,10 +354,10 @@ def _rested(record: Mapping[str, Any], cool_down: Mapping[str, Any]) -> Iterator
         return
     told_s, returned = record["cool_down_s"], record["returned_to_idle"]
     if (returned is None) != (cool_down["idle_band"] is None):
-        yield f"returned_to_idle: the record says {returned}, cool_down.idle_band is {cool_down['idle_band']}"
+        yield f"returned_to_idle: the record states {returned}, cool_down.idle_band is {cool_down['idle_band']}"
     wanted_s = cool_down["rest_s"] + (cool_down["timeout_s"] if returned is False else 0)
     if told_s is None or told_s < wanted_s - _ROUNDED_S:
-        yield f"cool_down_s: the record says {told_s}, the study file has a rest of {wanted_s:g} s"
+        yield f"cool_down_s: the record states {told_s}, the study file has a rest of {wanted_s:g} s"
 
 
 def _pauses(package: Opened) -> Iterator[str]:
@@ -379,4 +381,5 @@ def _pauses(package: Opened) -> Iterator[str]:
             by_utc_s = (datetime.fromisoformat(other[2]) - datetime.fromisoformat(one[3])).total_seconds()
             pause_s = max(by_monotonic_s, by_utc_s)
             if pause_s < other[4] - 2 * _ROUNDED_S:
-                yield f"{other[5]}: cool_down_s: the record says {other[4]:.6g}, {one[5]} ended {pause_s:.6g} s before"
+                ended = f"{one[5]} ended {pause_s:.6g} s before"
+                yield f"{other[5]}: cool_down_s: the record states {other[4]:.6g}, {ended}"

@@ -47,10 +47,10 @@ def _of_one(record: Mapping[str, Any], row: Mapping[str, Any], own_times_s: list
     """Where one profile is not that of its run."""
     if record.get("status") != OK:
         if row["status"] == OK or own_times_s:
-            yield f"it says {record.get('status')}, and there is a profile"
+            yield f"it states {record.get('status')}, and there is a profile"
         return
     if record["cell_id"] != cell:
-        yield f"cell_id: it says {record['cell_id']}"
+        yield f"cell_id: it states {record['cell_id']}"
     if row["sha256"] != record["dump_sha256"]:
         yield f"dump_sha256: {RECORD} has {row['sha256']}"
     if row["status"] != OK:
@@ -88,7 +88,7 @@ def operator_problems(package: Opened, study: MeasuredStudy) -> Iterator[str]:
     told_about = read_csv(package.results / ABOUT).to_dict("records")
     told = {(row["cell"], row["status"]) for row in told_about}
     if told != (found := {(row["cell"], row["status"]) for row in about}):
-        yield f"{ABOUT}: it says {sorted(told)}, timelines give {sorted(found)}"
+        yield f"{ABOUT}: it states {sorted(told)}, timelines give {sorted(found)}"
     yield from _reads(told_about, about)
     says, gives = (
         {tuple(row[key] for key in KEYS): row for row in one.to_dict("records")}

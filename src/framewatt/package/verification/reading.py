@@ -25,7 +25,7 @@ _LONGEST = 80
 _WITHOUT_PARTS = frozenset((bool, int, float, str, type(None)))
 
 
-def differences(told: Any, found: Any, at: str = "", *, by: str = "the record says", why: str) -> Iterator[str]:
+def differences(told: Any, found: Any, at: str = "", *, by: str = "the record states", why: str) -> Iterator[str]:
     """Where two accounts part, a line each.
 
     Whole numbers and truth values have to be equal, other numbers but for RELATIVE and ABSOLUTE. Of texts, sentences
@@ -198,9 +198,9 @@ def read_events(path: Path) -> list[Event]:
     try:
         rows = read_columns(path, _COLUMNS).to_pylist()
     except UNREADABLE as error:
-        raise FramewattError(f"{path}: found no events: {error}") from error
+        raise FramewattError(f"{path} holds no events ({error}). Use the package as it was written.") from error
     if len(rows) > _MOST_EVENTS:
-        raise FramewattError(f"{path}: found {len(rows)} events; allowed: at most {_MOST_EVENTS}")
+        raise FramewattError(f"{path} has {len(rows)} events. A run has at most {_MOST_EVENTS}.")
     if any(row[name] is None for row in rows for name in ("monotonic_ns", "window", "edge")):
-        raise FramewattError(f"{path}: found an event without its time, window or edge; allowed: all three")
+        raise FramewattError(f"{path}: an event lacks its time, window or edge. Use the package as it was written.")
     return [Event(**row) for row in rows]

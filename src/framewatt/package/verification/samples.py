@@ -96,7 +96,7 @@ def _inferred(data: Mapping[str, Any], cell: Cell, record: Mapping[str, Any], mi
         low = passes * data["test_units"] + rest * cell.batch_size
         high = (passes + (rest > 0)) * data["test_units"]
         if told is None or not low <= told <= high:
-            yield f"units: the record says {told}, batches and data set give {low} to {high}"
+            yield f"units: the record states {told}, batches and data set give {low} to {high}"
         return
     found = {"units": passes * data["test_samples"] + rest * cell.batch_size}
     yield from differences({"units": told}, found, why="batches and data set give")
@@ -111,7 +111,7 @@ def _trained(study: MeasuredStudy, data: Mapping[str, Any], cell: Cell, record: 
     if "train_units" in data:
         high = data["train_units"] - (data["train_samples"] - each)
         if len(told) != len(found) or not all(units is not None and each <= units <= high for units in told):
-            yield f"epochs: the record says units {told}, study and data set give {len(found)} of {each} to {high}"
+            yield f"epochs: the record states units {told}, study and data set give {len(found)} of {each} to {high}"
         return
     yield from differences({"epochs": told}, {"epochs": found}, why="study and data set give units")
 
@@ -121,7 +121,7 @@ def _whole(task: Task, values: Mapping[str, Any], units: int) -> Iterator[str]:
     name = task.primary.name
     value = values.get(name)
     if value is not None and task.has_right_answers and abs(value * units - round(value * units)) > _WHOLE * units:
-        yield f"quality.{name}: the record says {value:.6g}, which is no whole number of {units} answers"
+        yield f"quality.{name}: the record states {value:.6g}, which is no whole number of {units} answers"
 
 
 def _near(cell: Cell, name: str, started: Mapping[str, Any], values: Mapping[str, Any]) -> Iterator[str]:
@@ -129,7 +129,7 @@ def _near(cell: Cell, name: str, started: Mapping[str, Any], values: Mapping[str
     one, other = started.get(name), values.get(name)
     same = not cell.changed and cell.dataset not in (OWN, SYNTHETIC) and cell.framework != ONNX
     if same and one is not None and other is not None and abs(one - other) > _NEAR * max(1, one):
-        yield f"quality.{name}: the record says {other:.6g}, what it ran had {one:.6g} when it was made"
+        yield f"quality.{name}: the record states {other:.6g}, what it ran had {one:.6g} when it was made"
 
 
 def _values(record: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -167,7 +167,7 @@ def _of_predictions(path: Path, record: Mapping[str, Any], data: Mapping[str, An
     if value is None:
         yield f"quality.{name}: the record has none, and {NAME} tells which answers were right"
     elif again != value:
-        yield f"quality.{name}: the record says {value:.6g}, {NAME} gives {again:.6g}"
+        yield f"quality.{name}: the record states {value:.6g}, {NAME} gives {again:.6g}"
 
 
 def recounted_in(package: Opened) -> tuple[int, int]:

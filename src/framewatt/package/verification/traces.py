@@ -75,7 +75,7 @@ def _within(runs: list[tuple[str, dict[_Name, dict[str, Any]]]]) -> Iterator[str
         for more in sorted(found - usual):
             yield f"{where}: its trace has a channel {_text(more)}, which most runs of its machine and meters have not"
         for name, told in channels.items():
-            lines = differences(told, fields[name], _text(name), by="the trace says", why="other runs have")
+            lines = differences(told, fields[name], _text(name), by="the trace states", why="other runs have")
             yield from (f"{where}: channel {line}" for line in lines)
 
 
@@ -201,7 +201,7 @@ def _of_witness(record: Mapping[str, Any], settings: Mapping[str, Any], entries:
     if disturbance_of(settings) not in REPEATING:
         yield f"first_try: the record has one, where the study says disturbance: {disturbance_of(settings)}"
     if first["attempt"] != record["attempt"] - 1:
-        yield f"first_try: the record says attempt {first['attempt']} before its own, {record['attempt']}"
+        yield f"first_try: the record states attempt {first['attempt']} before its own, {record['attempt']}"
     if entries:
         entry = entries.get(first["sequence"])
         own = (record["cell_id"], record["repetition"], first["attempt"], first["run_sha256"])
