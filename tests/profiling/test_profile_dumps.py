@@ -101,7 +101,7 @@ def test_what_is_no_dump_is_one_line(tmp_path: Path, content: bytes, found: str)
     with pytest.raises(FramewattError, match=found) as caught:
         read_profile(path, ANY)
     assert str(caught.value).startswith(f"{path} holds ")
-    assert "allowed: a whole dump of cProfile" in str(caught.value)
+    assert "It has to be a whole dump of cProfile" in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
@@ -112,7 +112,7 @@ def test_the_python_that_wrote_a_dump_is_told(tmp_path: Path) -> None:
     path.write_bytes(content)
     assert read_profile(path, ANY).python == "2.7"
     path.write_bytes(content[:-1])
-    with pytest.raises(FramewattError, match=r"convert it with Python 2\.7, which its paths name"):
+    with pytest.raises(FramewattError, match=r"convert it with Python 2\.7, the version in its paths"):
         read_profile(path, ANY)
 
 
