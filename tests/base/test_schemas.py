@@ -71,5 +71,5 @@ def test_text_of_any_language_and_paragraphs_of_prose_are_seen() -> None:
 def test_a_folder_with_a_hidden_character_in_its_name_is_no_level(tmp_path: Path) -> None:
     (tmp_path / "resnet\n50").mkdir()
     (tmp_path / "resnet\n50" / "1.csv").touch()
-    with pytest.raises(FramewattError, match=r"found 'resnet\\n50/1.csv'; allowed: names of characters that are seen"):
+    with pytest.raises(FramewattError, match=r"the path 'resnet\\n50/1.csv' has a character that cannot be seen"):
         list(parse_pattern("{model}/{run}.csv", "study.yaml").matches(tmp_path))

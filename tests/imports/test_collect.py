@@ -137,7 +137,7 @@ def test_kinds_may_divide_the_repetitions(load) -> None:
 
 def test_two_kinds_that_read_one_file_alike_would_count_it_twice(load) -> None:
     first = {"pattern": "{model,resnet50}-{run}.csv", "reader": "nvidia-smi"}
-    with pytest.raises(FramewattError, match=r"logs\.1\.pattern: found resnet50-1\.csv, which files\.logs\.0 reads"):
+    with pytest.raises(FramewattError, match=r"logs\.1\.pattern matches resnet50-1\.csv, and so does files\.logs\.0;"):
         load("resnet50-1.csv", "vit-1.csv", logs=[first, first | {"pattern": "{model}-{run}.csv"}])
     domains = [first | {"reader": "watts", "domain": domain} for domain in ("cpu:package", "cpu:dram")]
     assert missing(load("resnet50-1.csv", logs=domains)) == []
@@ -160,7 +160,7 @@ def test_a_missing_path_is_written_as_those_that_are_there(load) -> None:
 def test_kinds_that_write_a_repetition_otherwise_are_of_one_run(load) -> None:
     study = load("m/gpu-1.csv", "m/gpu-2.csv", "m/cpu-01.txt", "m/cpu-02.txt", logs=[GPU, CPU])
     assert [(run.repetition, len(run.files), run.missing) for run in study.available] == [(1, 2, ()), (2, 2, ())]
-    with pytest.raises(FramewattError, match=r"found m/gpu-02\.csv and m/gpu-2\.csv for the same run"):
+    with pytest.raises(FramewattError, match=r"matches m/gpu-02\.csv and m/gpu-2\.csv for the same run"):
         load("m/gpu-02.csv")
 
 
@@ -208,24 +208,32 @@ def test_a_file_that_is_there_is_not_said_to_be_missing(load, tmp_path: Path) ->
     ("paths", "files", "told"),
     [
         ([], {}, "files.logs.0.pattern: '{model}/gpu-{run}.csv' matches no file below"),
-        (["m/gpu-1.csv"], {"logs": [GPU | {"pattern": "{run}/gpu-{run}.csv"}]}, "found field {run} twice"),
-        (["m/gpu-1.csv"], {"logs": [GPU | {"pattern": "../{model}/gpu-{run}.csv"}]}, "allowed: a relative path"),
-        (["m/gpu-1.csv"], {"logs": [GPU | {"pattern": "{model}/{run,[}.csv"}]}, "files.logs.0.pattern: found"),
-        (["m/gpu-1.csv"], {"repetition": "number"}, "found no field {number}"),
-        (["m/gpu-1.csv"], {"logs": [GPU | {"constants": {"model": "x"}}]}, "found model, which is a field too"),
-        (["m/gpu-1.csv"], {"logs": [GPU | {"pattern": "m/gpu-{run}.csv"}]}, "found only the repetition's field"),
-        (["m/gpu-1.csv"], {"logs": [GPU, CPU | {"constants": {"phase": "a"}}]}, "found the factors model, phase"),
+        (["m/gpu-1.csv"], {"logs": [GPU | {"pattern": "{run}/gpu-{run}.csv"}]}, "the field {run} is twice in"),
+        (
+            ["m/gpu-1.csv"],
+            {"logs": [GPU | {"pattern": "../{model}/gpu-{run}.csv"}]},
+            "is not a pattern. Use a relative path",
+        ),
+        (["m/gpu-1.csv"], {"logs": [GPU | {"pattern": "{model}/{run,[}.csv"}]}, "is not a regular expression"),
+        (["m/gpu-1.csv"], {"repetition": "number"}, "has no field {number}"),
+        (["m/gpu-1.csv"], {"logs": [GPU | {"constants": {"model": "x"}}]}, "model is also a field of the pattern"),
+        (["m/gpu-1.csv"], {"logs": [GPU | {"pattern": "m/gpu-{run}.csv"}]}, "has only the field of the repetition"),
+        (
+            ["m/gpu-1.csv"],
+            {"logs": [GPU, CPU | {"constants": {"phase": "a"}}]},
+            "files.logs.1 has the factors model, phase",
+        ),
         (
             ["m/gpu-1.csv"],
             {"logs": [GPU | {"pattern": "{mean}/gpu-{run}.csv"}]},
-            "found a factor mean, which is a result",
+            "the factor mean has the name of a result",
         ),
         (
             ["m/gpu-1.csv", "n/gpu-1.csv"],
             {"levels": {"model": {"m": "same", "n": "same"}}},
-            "found m/gpu-1.csv and n/gpu-1.csv for the same run",
+            "matches m/gpu-1.csv and n/gpu-1.csv for the same run",
         ),
-        (["m/gpu-1.csv", "M/gpu-1.csv"], {}, "found two cells that are both called m"),
+        (["m/gpu-1.csv", "M/gpu-1.csv"], {}, "two cells have the same name m."),
         (["m/gpu-1.csv"], {"root": "nowhere"}, "files.root: '"),
         (["m/gpu-1.csv"], {"root_config": "published_itu2023"}, "--config published_itu2023=<folder>"),
     ],
@@ -238,7 +246,7 @@ def test_what_is_wrong_is_one_line(load, paths: list[str], files: dict, told: st
 
 
 def test_what_is_compared_is_a_factor(load) -> None:
-    with pytest.raises(FramewattError, match=r"statistics.compare: found 'runtime'; allowed: a factor .*: model"):
+    with pytest.raises(FramewattError, match=r"compare: 'runtime' is not a factor of the study\. Use one of model"):
         load("m/gpu-1.csv", compare="runtime")
 
 

@@ -72,11 +72,17 @@ def test_a_run_that_was_never_taken_may_be_left_out_instead_of_missing(load) -> 
 @pytest.mark.parametrize(
     ("rule", "told"),
     [
-        ({"where": {"modle": "small"}}, "leave_out.0.where: found a factor 'modle'; allowed: model"),
-        ({"where": {"model": "smal"}}, "leave_out.0.where.model: found 'smal'; allowed: large, middle, small"),
-        ({"where": {"model": ["small", "huge"]}}, "leave_out.0.where.model: found 'huge'; allowed: large"),
-        ({"repetitions": [1, 30]}, "leave_out.0.repetitions: found 30, which no such run has; allowed: 1, 2, 3"),
-        ({}, "files.leave_out: leaves none of 9 runs; allowed: at least one is read"),
+        ({"where": {"modle": "small"}}, "leave_out.0.where: 'modle' is not a factor of the study. Use one of model"),
+        (
+            {"where": {"model": "smal"}},
+            "leave_out.0.where.model: 'smal' is not a level of model. Use one of large, middle, small",
+        ),
+        (
+            {"where": {"model": ["small", "huge"]}},
+            "leave_out.0.where.model: 'huge' is not a level of model. Use one of large",
+        ),
+        ({"repetitions": [1, 30]}, "leave_out.0.repetitions: no such run is repetition 30. Use one of 1, 2, 3"),
+        ({}, "files.leave_out leaves out all 9 runs. Leave at least one run to be read"),
         ({"reason": " "}, "files.leave_out.0.reason: ' ' is not allowed"),
         ({"repetition": 1}, "leave_out.0.repetition is not a known key. Use one of: reason, repetitions, where"),
         ({"where": {"model": None}}, "leave_out.0.where.model: None is not allowed"),
@@ -95,5 +101,5 @@ def test_levels_that_no_run_has_together_are_one_line(tmp_path: Path, load) -> N
     content = load_yaml(tmp_path / "trial.yaml")
     content["files"]["logs"][0]["pattern"] = "{driver,old|new}-{model}-{run}.csv"
     content["files"]["leave_out"] = [{"where": {"driver": "old", "model": "large"}, "reason": "broken"}]
-    with pytest.raises(FramewattError, match=r"leave_out\.0\.where: found no run of driver old, model large"):
+    with pytest.raises(FramewattError, match=r"leave_out\.0\.where: no run has driver old, model large\."):
         load_file_study(tmp_path / "trial.yaml", content, SCHEMA, {}, tmp_path)

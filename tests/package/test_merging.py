@@ -76,8 +76,8 @@ class TestRefused:
         self, made: dict[str, Path], here: Path, tmp_path: Path
     ) -> None:
         told = refused([made["four"], made["other"]], tmp_path)
-        assert "found another study" in told
-        assert "seed is 2 beside 1" in told
+        assert "this is another study" in told
+        assert "seed is 2 instead of 1" in told
 
     def test_one_that_does_not_verify(
         self, made: dict[str, Path], here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -165,10 +165,10 @@ class TestBelieved:
         [
             ("plan", "the plan states"),
             ("record", "changed since manifest-sha256.txt was written"),
-            ("place", "allowed: "),
-            ("gone", "found 0 folders"),
+            ("place", "has the hash"),
+            ("gone", "has 0 folders instead of one package"),
             ("frame", "is not what the records give"),
-            ("more", "found others in"),
+            ("more", "holds other machines: "),
         ],
     )
     def test_a_forger_is_found(self, whole: Path, tmp_path: Path, change: str, told: str) -> None:

@@ -308,7 +308,7 @@ def _name(path: Path, root: Path) -> str:
 
 @dataclass(frozen=True)
 class Exempt:
-    """A line of plain_english_exceptions.txt: `path: word: reason`.
+    """A line of plain_english_exceptions.txt: `path: word: reason`. A word between backticks may contain colons.
 
     Attributes:
         path: a file, or a pattern as of a shell.
@@ -332,10 +332,10 @@ def read_exceptions(text: str) -> list[Exempt]:
         ValueError: a line is not of the form `path: word: reason`.
     """
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    parts = [[part.strip() for part in line.split(": ", 2)] for line in lines]
-    if short := [line for line, each in zip(lines, parts, strict=True) if len(each) < 3 or not all(each)]:
+    parts = [re.fullmatch(r"(.+?): (?:`([^`]+)`|(.+?)): (.+)", line.strip()) for line in lines]
+    if short := [line for line, each in zip(lines, parts, strict=True) if each is None]:
         raise ValueError(f"{EXCEPTIONS.name}: {short[0]!r} is not `path: word: reason`. Write all three.")
-    return [Exempt(path, word.lower(), reason) for path, word, reason in parts]
+    return [Exempt(each[1].strip(), (each[2] or each[3].strip()).lower(), each[4].strip()) for each in parts if each]
 
 
 def read_pending(text: str) -> dict[str, Counter[str]]:

@@ -139,6 +139,11 @@ def test_an_exception_names_its_file_its_word_and_its_reason() -> None:
         read_exceptions("src/a.py: says\n")
 
 
+def test_an_exception_between_backticks_may_contain_colons_and_end_with_a_space() -> None:
+    (exempt,) = read_exceptions("src/a.py: `{}: found {}; allowed: `: a stored text\n")
+    assert exempt == Exempt("src/a.py", "{}: found {}; allowed: ", "a stored text")
+
+
 def checked(
     monkeypatch: pytest.MonkeyPatch, folder: Path, matches: int, pending: int, *arguments: str, exceptions: str = ""
 ) -> tuple[int, str]:

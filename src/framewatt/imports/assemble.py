@@ -16,7 +16,8 @@ STEADY, PROCESS = "steady", "process"
 LARGEST_STRETCH = 0.05
 """Largest relative deviation of the real sampling interval from the stated one, for readings without a clock."""
 
-_WORTH_TELLING = 0.01
+_WORTH_A_FLAG = 0.01
+"""Relative deviation of the sampling interval from which on a flag reports it."""
 
 FROM_THE_LOG = "epoch 1 begins with the log, so that setting up is in it"
 """The flag of every run that has epochs."""
@@ -27,10 +28,10 @@ class Assembled:
     """A run, merged from its logs.
 
     Attributes:
-        trace: the readings of all logs, nanoseconds since the run began.
+        trace: the readings of all logs; times are nanoseconds since the start of the run.
         end_ns: end of the run, on the same clock.
         epochs: from the log that has epochs, with ends on the same clock.
-        origin_ns: beginning of the run in nanoseconds since 1970, None where no log has a clock.
+        origin_ns: start of the run in nanoseconds since 1970, None where no log has a clock.
         flags: of all logs, and of merging them.
     """
 
@@ -42,7 +43,7 @@ class Assembled:
 
     @property
     def events(self) -> list[dict[str, Any]]:
-        """Edges of windows, in order: the whole run, and its epochs, the first of which begins with the run."""
+        """Edges of the windows of the whole run and of its epochs, in order. The first epoch starts with the run."""
         edges = [0, *(epoch.end_ns for epoch in self.epochs)]
         inside = [
             {"window": f"epoch-{number}", "edge": edge, "monotonic_ns": edges[number - (edge == "start")]}
@@ -57,7 +58,7 @@ class Assembled:
 
     @property
     def primary_window(self) -> str:
-        """The window whose energy is the run's result."""
+        """Name of the window with the energy that is the run's result."""
         return STEADY if self.epochs else PROCESS
 
 
@@ -88,8 +89,8 @@ def assemble(logs: Sequence[Log]) -> Assembled:
     for log in logs:
         trace = _moved(log, begin_ns)
         if log.paced or (log.dated and total_without_clock and not log.duration_s):
-            trace, told = _spread(trace, end_ns)
-            flags += told
+            trace, flags_of_stretch = _spread(trace, end_ns)
+            flags += flags_of_stretch
         traces.append(trace)
     epochs = tuple(Epoch(epoch.end_ns - begin_ns, epoch.metrics) for log in logs for epoch in log.epochs)
     if epochs and epochs[0].end_ns <= 0:
@@ -100,7 +101,7 @@ def assemble(logs: Sequence[Log]) -> Assembled:
 
 
 def _span(known: Sequence[tuple[Log, tuple[int, int]]]) -> tuple[int, int]:
-    """When a run began, on the clock of its logs (0 where they have none), and how long it took.
+    """Return when a run started, on the clock of its logs (0 where they have none), and its duration; nanoseconds.
 
     Args:
         known: logs with power or energy, each with its extent.
@@ -115,7 +116,7 @@ def _span(known: Sequence[tuple[Log, tuple[int, int]]]) -> tuple[int, int]:
 
 
 def _extent(log: Log) -> tuple[int, int] | None:
-    """Interval in which every domain of a log has valid readings of energy or power; None where there is none."""
+    """Return the interval in which every domain of a log has valid readings of energy or power; None without one."""
     firsts, lasts = [], []
     for index in energy_channels(log.trace.channels).values():
         time_ns, value = log.trace.read_channel(index)
@@ -137,7 +138,7 @@ def _failed_at_edges(log: Log) -> list[str]:
 
 
 def _moved(log: Log, begin_ns: int) -> Trace:
-    """The trace of a log on a clock that began at `begin_ns`."""
+    """Return the trace of a log on a clock with its zero at `begin_ns`."""
     trace = log.trace
     return Trace(trace.channels, trace.monotonic_ns - begin_ns, trace.channel, trace.value) if log.dated else trace
 
@@ -152,7 +153,7 @@ def _spread(trace: Trace, end_ns: int) -> tuple[Trace, list[str]]:
         return trace, []
     time_ns = np.rint(trace.monotonic_ns * (end_ns / last_ns)).astype(np.int64)
     spread = Trace(trace.channels, time_ns, trace.channel, trace.value)
-    if off_ns <= _WORTH_TELLING * end_ns + 2 * interval_ns:
+    if off_ns <= _WORTH_A_FLAG * end_ns + 2 * interval_ns:
         return spread, []
     slower = end_ns / last_ns - 1
     domain = trace.channels[0].domain

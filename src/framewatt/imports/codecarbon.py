@@ -26,7 +26,7 @@ _UPDATE_PERIOD_S = 15.0
 
 
 def read(path: Path, options: Options) -> Log:
-    """Joules of every domain that is not 0, and seconds.
+    """Return the joules of every domain that is not 0, and the seconds of the run.
 
     Raises:
         FramewattError: the file has no row, or more than one, lacks a column, or has a malformed number.

@@ -23,7 +23,7 @@ class _CellFiles:
 
 
 def collect(settings: Mapping[str, Any], root: Path, where: str) -> list[FileRun]:
-    """All runs below a root, cell by cell.
+    """Return all runs below a root, cell by cell.
 
     Args:
         settings: the study's `files`, with defaults filled in.
@@ -43,15 +43,15 @@ def collect(settings: Mapping[str, Any], root: Path, where: str) -> list[FileRun
         matched = list(kind.pattern.matches(root))
         if not matched and not kind.entry["may_be_absent"]:
             raise FramewattError(
-                f"{where}: files.logs.{kind.number}.pattern: {kind.pattern.text!r} matches no file below {root}; "
-                "allowed: a pattern that matches at least one, or may_be_absent: true"
+                f"{where}: files.logs.{kind.number}.pattern: {kind.pattern.text!r} matches no file below {root}. "
+                "Correct the pattern, or write may_be_absent: true."
             )
         for path, fields in matched:
             _refuse_second_reading(read, kind, path, where)
             _add(cells, kind, factors, fields, path, where)
         written[kind.number] = writing(fields[kind.repetition] for _, fields in matched)
     named = _named(_with_numbers(cells), where)
-    return [run for cell, found in named for run in _runs(cell, found, kinds, written, settings["repetitions"])]
+    return [run for cell, of_cell in named for run in _runs(cell, of_cell, kinds, written, settings["repetitions"])]
 
 
 def _refuse_second_reading(read: dict[tuple[str, str, str], int], kind: Kind, path: str, where: str) -> None:
@@ -60,8 +60,9 @@ def _refuse_second_reading(read: dict[tuple[str, str, str], int], kind: Kind, pa
     first = read.setdefault(way, kind.number)
     if first != kind.number:
         raise FramewattError(
-            f"{where}: files.logs.{kind.number}.pattern: found {path}, which files.logs.{first} reads too by "
-            f"{kind.entry['reader']}; allowed: patterns that share no file, as by a field's expression: {{name,a|b}}"
+            f"{where}: files.logs.{kind.number}.pattern matches {path}, and so does files.logs.{first}; the reader "
+            f"{kind.entry['reader']} would read it twice. Write patterns that share no file, for example with an "
+            "expression in a field: {name,a|b}."
         )
 
 
@@ -74,41 +75,41 @@ def _add(
     same = [other for other in files if other.log == kind.number]
     if same:
         raise FramewattError(
-            f"{where}: files.logs.{kind.number}.pattern: found {same[0].path} and {path} for the same run; "
-            "allowed: one file a run and pattern"
+            f"{where}: files.logs.{kind.number}.pattern matches {same[0].path} and {path} for the same run. Write a "
+            "pattern that matches one file for each run."
         )
     files.append(SourceFile(path, kind.number))
 
 
 def _with_numbers(cells: Mapping[Levels, _CellFiles]) -> dict[Levels, _CellFiles]:
-    """The cells, with numeric levels for factors whose levels are all whole numbers."""
+    """Return the cells. Where all levels of a factor are whole numbers, they become numbers."""
     if not cells:
         return {}
     texts = list(zip(*([str(level) for _, level in levels] for levels in cells), strict=True))
-    whole = [all(re.fullmatch(r"0|[1-9]\d*", text) for text in of_factor) for of_factor in texts]
+    whole = [all(re.fullmatch(r"0|[1-9]\d*", text) for text in column) for column in texts]
     return {
         tuple(
             (name, int(level) if number else level) for (name, level), number in zip(levels, whole, strict=True)
-        ): found
-        for levels, found in cells.items()
+        ): files
+        for levels, files in cells.items()
     }
 
 
 def _named(cells: Mapping[Levels, _CellFiles], where: str) -> list[tuple[PlainCell, _CellFiles]]:
-    """The cells with their names, in order of their levels."""
+    """Return the cells with their names, in the order of their levels."""
     named: dict[str, tuple[PlainCell, _CellFiles]] = {}
-    for levels, found in cells.items():
+    for levels, files in cells.items():
         cell = cell_named(levels)
         if cell.id in named:
             raise FramewattError(
-                f"{where}: files: found two cells that are both called {cell.id}; allowed: other levels"
+                f"{where}: files: two cells have the same name {cell.id}. Rename levels in files.levels."
             )
-        named[cell.id] = cell, found
+        named[cell.id] = cell, files
     return sorted(named.values(), key=lambda pair: [natural(level) for _, level in pair[0].levels])
 
 
 def cell_named(levels: Levels) -> PlainCell:
-    """The cell of some levels, in the order of the study's factors, with the name that they give it."""
+    """Return the cell with some levels, in the order of the study's factors. Its name comes from the levels."""
     parts = [f"{name[0]}{level}" if isinstance(level, int) else _slug(str(level)) for name, level in levels]
     return PlainCell("-".join(parts), levels)
 
@@ -118,13 +119,13 @@ def _slug(text: str) -> str:
 
 
 def _runs(
-    cell: PlainCell, found: _CellFiles, kinds: Sequence[Kind], written: Mapping[int, Writing], expected: int | None
+    cell: PlainCell, of_cell: _CellFiles, kinds: Sequence[Kind], written: Mapping[int, Writing], expected: int | None
 ) -> list[FileRun]:
-    """The runs of a cell: every repetition that has a file, gaps between them, and those that the study expects."""
+    """Return the runs of a cell: each repetition with a file, gaps between them, and those that the study expects."""
     levels = cell.to_dict()
-    able = {kind.number: texts for kind in kinds if (texts := kind.texts(levels, found.fields)) is not None}
-    numbers = numbering(list(found.files), from_zero=any(written[number].from_zero for number in able))
-    by_number = {number: found.files[text] for text, number in numbers.numbers.items()}
+    able = {kind.number: texts for kind in kinds if (texts := kind.texts(levels, of_cell.fields)) is not None}
+    numbers = numbering(list(of_cell.files), from_zero=any(written[number].from_zero for number in able))
+    by_number = {number: of_cell.files[text] for text, number in numbers.numbers.items()}
     runs = []
     for repetition in range(1, max(*by_number, expected or 1) + 1):
         files = sorted(by_number.get(repetition, []), key=lambda file: file.log)

@@ -20,7 +20,7 @@ class Epoch:
 
     Attributes:
         end_ns: nanoseconds, on the clock of the file.
-        metrics: by name, None where the file does not say.
+        metrics: by name, None where the file has no value.
     """
 
     end_ns: int
@@ -32,12 +32,12 @@ class Log:
     """The content of a log file.
 
     Attributes:
-        trace: its readings; times are nanoseconds since 1970 where `dated`, else since the run began.
+        trace: its readings; times are nanoseconds since 1970 where `dated`, else since the start of the run.
         dated: whether the file has a clock. A clock without a zone is taken as UTC.
-        duration_s: how long the run took, where the file says so.
+        duration_s: duration of the run in seconds, where the file states it.
         paced: whether times are only computed: the study's interval times the number of the reading.
         epochs: in order.
-        flags: warnings about the file, whose numbers are valid.
+        flags: warnings about the file. Its numbers are valid in spite of them.
     """
 
     trace: Trace
@@ -55,8 +55,8 @@ class Options:
     Attributes:
         columns: name of what is read -> its column in the file, by name, or by number (from 1) where it has no header.
         interval_s: seconds between two readings, required for a file without a clock; None where unknown.
-        domain: the metered domain, where the file does not say.
-        measured: domains that the tool measured rather than estimated, where the file does not say.
+        domain: the metered domain, where the file does not name it.
+        measured: domains that the tool measured rather than estimated, where the file does not state it.
         drop_head: lines to leave out at the beginning, after the header.
         drop_tail: lines to leave out at the end.
     """
@@ -73,12 +73,12 @@ Reader = Callable[[Path, Options], Log]
 """Reads a file.
 
 Raises:
-    FramewattError: one line that names the file, its line, what was found and what is allowed.
+    FramewattError: one line of text. It names the file, the line in it, the value there and what is allowed.
 """
 
 
 def single_channel(channel: Channel, time_ns: Any, value: Any) -> Trace:
-    """A trace of one channel.
+    """Return a trace of one channel.
 
     Args:
         channel: what was metered.

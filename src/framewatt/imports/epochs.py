@@ -16,9 +16,9 @@ _END = "end"
 
 
 def read(path: Path, options: Options) -> Log:
-    """Epochs in order, on the file's clock.
+    """Return the epochs in order, on the file's clock.
 
-    The columns are `end` (by name `timestamp` unless the study says otherwise) and any of METRICS.
+    The columns are `end` and any of METRICS. The column `end` has the name `timestamp` unless the study names another.
 
     Raises:
         FramewattError: a row is incomplete, a cell is no number or time, or an epoch ends before the previous one.

@@ -1,4 +1,4 @@
-"""The file of a study whose runs are read from logs of other tools (`source: files`)."""
+"""The file of a study with runs that are read from logs of other tools (`source: files`)."""
 
 import copy
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ def leave_out(
     """Split runs into those that are read and those that the rules leave out, both in order.
 
     Args:
-        runs: all runs that were found.
+        runs: all runs with files.
         rules: the study's `files.leave_out`, with defaults filled in.
         where: the study file, for errors.
 
@@ -33,37 +33,42 @@ def leave_out(
     for number, rule in enumerate(rules):
         for place in _left_out_by(rule, runs, f"{where}: files.leave_out.{number}"):
             reasons.setdefault(place, []).append(rule["reason"])
-    kept = [run for place, run in enumerate(runs) if place not in reasons]
-    if runs and not kept:
+    to_read = [run for place, run in enumerate(runs) if place not in reasons]
+    if runs and not to_read:
         raise FramewattError(
-            f"{where}: files.leave_out: leaves none of {len(runs)} runs; allowed: at least one is read"
+            f"{where}: files.leave_out leaves out all {len(runs)} runs. Leave at least one run to be read."
         )
-    return kept, [LeftOut(runs[place], "; ".join(dict.fromkeys(said))) for place, said in sorted(reasons.items())]
+    left_out = [LeftOut(runs[place], "; ".join(dict.fromkeys(texts))) for place, texts in sorted(reasons.items())]
+    return to_read, left_out
 
 
 def _left_out_by(rule: Mapping[str, Any], runs: Sequence[FileRun], key: str) -> list[int]:
-    """Indices of the runs that a rule leaves out."""
+    """Return the indices of the runs that a rule leaves out."""
     wanted = {factor: _texts(levels) for factor, levels in rule["where"].items()}
     factors = list(runs[0].cell.to_dict()) if runs else []
     for factor, levels in wanted.items():
         if factor not in factors:
-            raise FramewattError(f"{key}.where: found a factor {factor!r}; allowed: {', '.join(factors)}")
+            raise FramewattError(
+                f"{key}.where: {factor!r} is not a factor of the study. Use one of {', '.join(factors)}."
+            )
         known = list(dict.fromkeys(str(run.cell.to_dict()[factor]) for run in runs))
         for level in levels:
             if level not in known:
-                raise FramewattError(f"{key}.where.{factor}: found {level!r}; allowed: {', '.join(known)}")
-    of_cells = [place for place, run in enumerate(runs) if _fits(run.cell.to_dict(), wanted)]
-    if not of_cells:
+                raise FramewattError(
+                    f"{key}.where.{factor}: {level!r} is not a level of {factor}. Use one of {', '.join(known)}."
+                )
+    places = [place for place, run in enumerate(runs) if _fits(run.cell.to_dict(), wanted)]
+    if not places:
         together = ", ".join(f"{factor} {' or '.join(texts)}" for factor, texts in wanted.items())
-        raise FramewattError(f"{key}.where: found no run of {together}; allowed: levels that some run has together")
+        raise FramewattError(f"{key}.where: no run has {together}. Use levels that some run has together.")
     if rule["repetitions"] is None:
-        return of_cells
-    known_repetitions = sorted({runs[place].repetition for place in of_cells})
+        return places
+    known_repetitions = sorted({runs[place].repetition for place in places})
     for repetition in rule["repetitions"]:
         if repetition not in known_repetitions:
             allowed = ", ".join(map(str, known_repetitions))
-            raise FramewattError(f"{key}.repetitions: found {repetition}, which no such run has; allowed: {allowed}")
-    return [place for place in of_cells if runs[place].repetition in rule["repetitions"]]
+            raise FramewattError(f"{key}.repetitions: no such run is repetition {repetition}. Use one of {allowed}.")
+    return [place for place in places if runs[place].repetition in rule["repetitions"]]
 
 
 def _texts(levels: Any) -> list[str]:
@@ -103,14 +108,14 @@ def options_of(study: FileStudy, log: int) -> Options:
 
 
 def is_file_study(content: Mapping[str, Any]) -> bool:
-    """Whether the content of a study file says that its runs come from files."""
+    """Return whether the content of a study file states that its runs come from files."""
     return content.get("source") == FILES
 
 
 def schema_of_files(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The part of the study schema that holds for studies of files.
+    """Return the part of the study schema that applies to studies of files.
 
-    Other tools' logs do not say whether runs are in blocks, so runs are independent unless the study says otherwise.
+    Other tools' logs do not record blocks of runs, so runs are independent unless the study names another test.
     The compared factors have no default.
     """
     own = copy.deepcopy(dict(schema))
@@ -135,7 +140,7 @@ def load_file_study(
         results: the folder of all results; a study that already has results there does not need its files.
 
     Raises:
-        FramewattError: one line that names file, key, found and allowed.
+        FramewattError: one line that names the file, the key, its value and what is allowed.
     """
     settings = validate(content, schema_of_files(schema), str(path))
     settings["statistics"] = without_unset(settings["statistics"])
@@ -150,17 +155,19 @@ def load_file_study(
     available, left_out = leave_out(every, settings["files"]["leave_out"], str(path))
     factors = every[0].cell.to_dict()
     if taken := sorted(set(factors) & (RESERVED | METRICS.keys())):
-        raise FramewattError(f"{path}: files.logs: found a factor {taken[0]}, which is a result; allowed: others")
+        raise FramewattError(
+            f"{path}: files.logs: the factor {taken[0]} has the name of a result. Give the field another name."
+        )
     for factor in settings["statistics"]["compare"]:
         if factor not in factors:
             raise FramewattError(
-                f"{path}: statistics.compare: found {factor!r}; allowed: a factor of the study: {', '.join(factors)}"
+                f"{path}: statistics.compare: {factor!r} is not a factor of the study. Use one of {', '.join(factors)}."
             )
     return FileStudy(path, settings, root, tuple(available), tuple(left_out))
 
 
 def _root(path: Path, files: Mapping[str, Any], config: Mapping[str, Any]) -> Path | None:
-    """The folder that the configuration or the study names; None where neither does."""
+    """Return the folder that the configuration or the study names; None where neither does."""
     if files["root_config"]:
         named = config.get(files["root_config"], "")
         return Path(named) if named else None

@@ -1,4 +1,4 @@
-"""One run from its files: a record like that of a measured run, and its trace."""
+"""Makes a run from its files: a record like that of a measured run, and its trace."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,12 +34,12 @@ _UNKNOWN = {
 
 _NO_CLOCK = "the logs have no clock"
 
-NOT_TOLD = "the logs do not say"
+NOT_IN_LOGS = "the logs do not say"
 """Why a metric of an imported epoch is unknown."""
 
 
 def unknown_of(*, clock: bool) -> dict[str, str]:
-    """Fields that are unknown in the record of an imported run, and why.
+    """Return the fields that are unknown in the record of an imported run, with the reason for each.
 
     Args:
         clock: whether its logs have a clock, or the run failed.
@@ -93,13 +93,13 @@ def import_run(study: FileStudy, run: FileRun, code: Mapping[str, Any]) -> Impor
 
 
 def _missing(study: FileStudy, run: FileRun) -> str:
-    """Why files of a run are missing: there is no such file, or a pattern assigns the file to another run."""
+    """Return why files of a run are missing: there is no such file, or a pattern assigns the file to another run."""
     assert study.root is not None
     there = [path for path in run.missing if (study.root / path).is_file()]
     gone = [path for path in run.missing if path not in there]
-    told = [f"{', '.join(gone)}: no such file"] if gone else []
-    told += [f"{', '.join(there)}: there, but its pattern takes it for another run's"] if there else []
-    return "; ".join(told)
+    causes = [f"{', '.join(gone)}: no such file"] if gone else []
+    causes += [f"{', '.join(there)}: there, but its pattern takes it for another run's"] if there else []
+    return "; ".join(causes)
 
 
 def _read(study: FileStudy, file: SourceFile) -> Log:
@@ -109,7 +109,7 @@ def _read(study: FileStudy, file: SourceFile) -> Log:
 
 
 def _head(study: FileStudy, run: FileRun, code: Mapping[str, Any]) -> dict[str, Any]:
-    """What is known of a run before it is read."""
+    """Return the part of a run's record that is known before its files are read."""
     assert study.root is not None
     logs = study.settings["files"]["logs"]
     return {
@@ -170,23 +170,23 @@ def _succeeded(study: FileStudy, assembled: Assembled) -> dict[str, Any]:
         "clock": {"monotonic_ns": 0, "utc": _utc(assembled.origin_ns) if clock and assembled.origin_ns else None},
         "windows": windows,
         "primary_window": assembled.primary_window,
-        "quality": described(assembled.epochs[-1].metrics, NOT_TOLD) if assembled.epochs else {},
+        "quality": described(assembled.epochs[-1].metrics, NOT_IN_LOGS) if assembled.epochs else {},
         "epochs": [
-            {"epoch": number, "units": None, "loss_mean": None, "quality": described(epoch.metrics, NOT_TOLD)}
+            {"epoch": number, "units": None, "loss_mean": None, "quality": described(epoch.metrics, NOT_IN_LOGS)}
             for number, epoch in enumerate(assembled.epochs, 1)
         ],
     }
 
 
 def _utc(instant_ns: int) -> str:
-    """ISO 8601 of nanoseconds since 1970."""
+    """Return nanoseconds since 1970 as ISO 8601."""
     return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=instant_ns / 1000)).isoformat(
         timespec="microseconds"
     )
 
 
 def import_runs(study: FileStudy, code: Mapping[str, Any]) -> list[Imported]:
-    """All runs of a study, in the order in which they ran where all have a clock, else by repetition.
+    """Return all runs of a study in the order in which they ran; by repetition unless all have a clock.
 
     Args:
         study: with its root available.

@@ -17,31 +17,31 @@ FOLDER = "machines"
 """Folder of the results that holds the packages: `machines/<machine>/<bag>/`."""
 
 _KEYS = ("study", "title", "description", "source", PACKAGES, "accept_unavailable", "archive")
-"""Keys that such a study may have: what was measured and how, and its statistics, are its packages' own."""
+"""Keys that such a study may have. Its packages state what was measured, how, and the statistics."""
 
-_TOLD = ("title", "description", "study", "archive", "accept_unavailable")
-"""Settings of a study that nothing measured depends on."""
+_DESCRIPTIONS = ("title", "description", "study", "archive", "accept_unavailable")
+"""Settings of a study that do not influence what is measured."""
 
 _OF_ONE = {"replicates": None, "operators": False, "profile": None, "parity": False}
-"""Settings that ask for what each package has by itself, and the whole has not: where time and joules go, say."""
+"""Settings for results that each package has by itself and the merged study does not have, such as operators."""
 
 _OF_THE_PLAN = ("source", "device", "seed", "cells", "sources")
-"""Parts of a plan that the packages of one study have in common, beside its settings."""
+"""Parts of a plan that the packages of one study have in common, in addition to its settings."""
 
 
 def is_merged_study(content: Mapping[str, Any]) -> bool:
-    """Whether the content of a study file says that its runs come from packages."""
+    """Return whether the content of a study file states that its runs come from packages."""
     return content.get("source") == PACKAGES
 
 
 def schema_of_packages(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The part of the study schema that holds for studies of packages."""
+    """Return the part of the study schema that applies to studies of packages."""
     properties = {key: schema["properties"][key] for key in _KEYS}
     return {**schema, "required": ["study", "title", "source", PACKAGES], "properties": properties}
 
 
 def load_merged_study(path: Path, content: Mapping[str, Any], schema: Mapping[str, Any], results: Path) -> MergedStudy:
-    """Check a study of packages and find them.
+    """Return a study of packages, checked, with its packages.
 
     Args:
         path: the study file.
@@ -50,49 +50,54 @@ def load_merged_study(path: Path, content: Mapping[str, Any], schema: Mapping[st
         results: the study's results, which hold its packages.
 
     Raises:
-        FramewattError: one line that names file, key, found and allowed.
+        FramewattError: one line that names the file, the key, its value and what is allowed.
     """
-    told = validate(content, schema_of_packages(schema), str(path))
+    settings = validate(content, schema_of_packages(schema), str(path))
     sources = tuple(
-        _source(path, results / FOLDER / machine, machine, sha256) for machine, sha256 in sorted(told[PACKAGES].items())
+        _source(path, results / FOLDER / machine, machine, sha256)
+        for machine, sha256 in sorted(settings[PACKAGES].items())
     )
     there = sorted(folder.name for folder in (results / FOLDER).iterdir())
     if there != [source.machine for source in sources]:
         raise FramewattError(
-            f"{path}: {PACKAGES}: found others in {results / FOLDER}: {', '.join(there)}; allowed: these"
+            f"{path}: {PACKAGES}: {results / FOLDER} holds other machines: {', '.join(there) or 'none'}. Run make "
+            "merge again with all packages."
         )
     first = sources[0]
     for source in sources[1:]:
         if difference := difference_of(first.plan, source.plan):
             raise FramewattError(f"{path}: {PACKAGES}.{source.machine}: {difference}")
-    return MergedStudy(path, {**first.plan["settings"], **_OF_ONE, **told}, sources)
+    return MergedStudy(path, {**first.plan["settings"], **_OF_ONE, **settings}, sources)
 
 
 def _source(path: Path, folder: Path, machine: str, sha256: str) -> Source:
-    """The package in a machine's folder, which is the one that the study file names."""
+    """Return the package in a machine's folder, after a check that it is the one that the study file names."""
     bags = sorted(folder.iterdir()) if folder.is_dir() else []
     if len(bags) != 1:
         raise FramewattError(
-            f"{path}: {PACKAGES}.{machine}: found {len(bags)} folders in {folder}; allowed: one package, which make "
-            "merge puts there"
+            f"{path}: {PACKAGES}.{machine}: {folder} has {len(bags)} folders instead of one package. Run make merge, "
+            "which writes it."
         )
-    if (found := bag_sha256(bags[0])) != sha256:
-        raise FramewattError(f"{path}: {PACKAGES}.{machine}: found the package {found} in {folder}; allowed: {sha256}")
+    if (actual := bag_sha256(bags[0])) != sha256:
+        raise FramewattError(
+            f"{path}: {PACKAGES}.{machine}: the package in {folder} has the hash {actual}, not {sha256}. Run make "
+            "merge with the package that the study file names."
+        )
     return source_in(bags[0], machine)
 
 
 def bag_sha256(folder: Path) -> str | None:
-    """Hash of a bag: of the manifest of its manifests, which holds all of its files; None where it has none."""
+    """Return the hash of a bag's tag manifest, which covers all of its files; None where it has no such manifest."""
     manifest = folder / "tagmanifest-sha256.txt"
     return sha256_of(manifest) if manifest.is_file() else None
 
 
 def source_in(folder: Path, machine: str) -> Source:
-    """The package of a machine, unpacked.
+    """Return the unpacked package of a machine.
 
     Args:
         folder: the bag.
-        machine: whose it is said to be.
+        machine: name of the machine that the study file gives it.
 
     Raises:
         FramewattError: it holds no plan of a measured study.
@@ -101,48 +106,48 @@ def source_in(folder: Path, machine: str) -> Source:
     plan = read_json(plans[0]) if len(plans) == 1 else None
     if isinstance(plan, dict) and plan.get("source") == PACKAGES:
         raise FramewattError(
-            f"{folder.name}: found a merged package; allowed: packages that machines measured; mend: merge those of "
-            "all machines at once"
+            f"{folder.name} is a merged package. Merge the packages of all machines, as they were measured, at once."
         )
     if not isinstance(plan, dict) or plan.get("source", "measure") != "measure":
-        told = f"source: {plan['source']}" if isinstance(plan, dict) else f"{len(plans)} plans"
-        raise FramewattError(f"{folder.name}: found {told}; allowed: the package of one study that a machine measured")
+        content = f"source: {plan['source']}" if isinstance(plan, dict) else f"{len(plans)} plans"
+        raise FramewattError(f"{folder.name} has {content}. Use the package of one study that a machine measured.")
     stopped = plans[0].parents[1] / "stopping" / "stopping.json"
     blocks = int(read_json(stopped)["blocks"]) if stopped.is_file() else int(plan["repetitions"])
     return Source(machine, folder, cast("Plan", plan), blocks)
 
 
 def machines_in(records: Iterable[RunRecord]) -> list[str]:
-    """The machines that some records are of."""
+    """Return the names of the machines that some records come from, in order."""
     return sorted({str(machine_of(record["machine"] or {})) for record in records})
 
 
 def study_of(plan: Mapping[str, Any]) -> dict[str, Any]:
-    """What packages of one study have in common, whichever machine measured it: settings, cells, order, locks, data."""
-    settings = {name: value for name, value in plan["settings"].items() if name not in _TOLD}
-    # The number of threads that a study leaves to the machine is told with every run.
+    """Return what all packages of one study have in common: settings, cells, order, locks and data."""
+    settings = {name: value for name, value in plan["settings"].items() if name not in _DESCRIPTIONS}
+    # A study may leave the number of threads to the machine; each run records the number.
     order = [(entry["cell"], entry["repetition"]) for entry in plan["order"]]
     return {**{name: plan.get(name) for name in _OF_THE_PLAN}, "settings": settings, "order": order}
 
 
 def study_sha256(plan: Mapping[str, Any]) -> str:
-    """Hash of a study, see study_of."""
+    """Return the hash of a study, see study_of."""
     return hashlib.sha256(json.dumps(study_of(plan), sort_keys=True).encode()).hexdigest()
 
 
 def difference_of(one: Mapping[str, Any], other: Mapping[str, Any]) -> str | None:
-    """Where two plans are of different studies, in words; None where they are of one."""
+    """Return a sentence on how the studies of two plans differ; None where they are one study."""
     if study_sha256(one) == study_sha256(other):
         return None
     key, first, second = next(_unequal("", study_of(one), study_of(other)))
     return (
-        f"found another study ({study_sha256(other)[:12]} beside {study_sha256(one)[:12]}): {key} is {_short(second)} "
-        f"beside {_short(first)}; allowed: one study, measured under the same settings, locks and data"
+        f"this is another study ({study_sha256(other)[:12]} instead of {study_sha256(one)[:12]}): {key} is "
+        f"{_short(second)} instead of {_short(first)}. Use packages of one study, measured under the same settings, "
+        "locks and data."
     )
 
 
 def _unequal(key: str, one: Any, other: Any) -> Any:
-    """Keys whose values differ, the innermost ones, with both values."""
+    """Yield the innermost keys with different values, each with both values."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         for name in {**one, **other}:
             yield from _unequal(f"{key}.{name}" if key else str(name), one.get(name), other.get(name))

@@ -25,7 +25,7 @@ QUANTITIES = FIELDS | {
     "power.draw.average": ("power_average_w", 0.01),
 }
 TIME, INDEX = "timestamp", "index"
-_USUAL_UNITS = {"power.draw": "W", "power.draw.instant": "W", "power.draw.average": "W", "memory.used": "MiB"}
+_DEFAULT_UNITS = {"power.draw": "W", "power.draw.instant": "W", "power.draw.average": "W", "memory.used": "MiB"}
 """Units of bare numbers (`--format=csv,nounits`), where the header names none."""
 
 
@@ -60,7 +60,7 @@ class Columns:
 
 
 def layout_of(text: Text, options: Options) -> tuple[Layout, Text]:
-    """The layout from the header and the study, and the lines below the header."""
+    """Return the layout from the header and the study, and the lines below the header."""
     number, header = next(text.lines())
     names = [name.strip() for name in header.split(",")]
     bare = [name.split(" [")[0] for name in names]
@@ -86,12 +86,12 @@ def layout_of(text: Text, options: Options) -> tuple[Layout, Text]:
 
 
 def factor(field: str, unit: str | None) -> float:
-    """Conversion factor from the unit of a cell to the quantity's unit."""
-    return UNITS.get(unit or _USUAL_UNITS.get(field, ""), 1.0)
+    """Return the conversion factor from the unit of a cell to the quantity's unit."""
+    return UNITS.get(unit or _DEFAULT_UNITS.get(field, ""), 1.0)
 
 
 def line_by_line(text: Text, layout: Layout) -> Columns:
-    """The columns of any file, NaN for failed readings; raises an error that names a malformed line."""
+    """Return the columns of any file, NaN for failed readings; raises an error that names a malformed line."""
     times: list[int] = []
     gpus: list[int] = []
     values: list[list[float]] = []
@@ -122,7 +122,7 @@ def line_by_line(text: Text, layout: Layout) -> Columns:
 def _row(
     text: Text, number: int, cells: Sequence[str], layout: Layout, units: dict[str, str | None]
 ) -> tuple[int, int, list[float]]:
-    """Time, GPU and values of a line; the units of its cells are kept in `units`."""
+    """Return time, GPU and values of a line; the units of its cells are stored in `units`."""
     if len(cells) != layout.columns:
         hint = " (a comma as decimal mark?)" if len(cells) > layout.columns else ""
         raise text.wrong(number, f"{len(cells)} fields{hint}", f"{layout.columns}, as in the header or first line")
@@ -163,7 +163,7 @@ _UPDATE_PERIOD_S = 0.1
 
 
 def read(path: Path, options: Options) -> Log:
-    """Power, utilisation, memory, temperature and clocks of every GPU in the file.
+    """Return power, utilisation, memory, temperature and clocks of every GPU in the file.
 
     Raises:
         FramewattError: a line has too few or too many fields, a value has no unit or another than its column, a time
@@ -171,13 +171,13 @@ def read(path: Path, options: Options) -> Log:
     """
     layout, text = layout_of(read_text(path), options)
     text = text.dropped(options)
-    found = _quickly(text, layout) or line_by_line(text, layout)
-    if not len(found.gpu):
+    columns = _quickly(text, layout) or line_by_line(text, layout)
+    if not len(columns.gpu):
         raise FramewattError(f"{path}: found no reading below the header; allowed: at least two")
-    gpus = [int(gpu) for gpu in np.unique(found.gpu)]
-    parts = [_gpu_trace(found, layout, options, gpu, alone=INDEX not in layout.place) for gpu in gpus]
+    gpus = [int(gpu) for gpu in np.unique(columns.gpu)]
+    parts = [_gpu_trace(columns, layout, options, gpu, alone=INDEX not in layout.place) for gpu in gpus]
     trace = joined(parts)
-    return Log(trace, dated=found.time_ns is not None, paced=found.time_ns is None, flags=found.flags)
+    return Log(trace, dated=columns.time_ns is not None, paced=columns.time_ns is None, flags=columns.flags)
 
 
 def _quickly(text: Text, layout: Layout) -> Columns | None:
@@ -225,39 +225,39 @@ def _bare_cells(text: Text, suffixes: Sequence[str]) -> list[list[bytes]] | None
 
 
 def _numbers(cells: Sequence[bytes]) -> NDArray[np.float64]:
-    """Cells as numbers.
+    """Return cells as numbers.
 
     Raises:
         ArrowInvalid: a cell is no number.
     """
-    found: NDArray[np.float64] = pa.array(cells, pa.string()).cast(pa.float64()).to_numpy()
-    return found
+    numbers: NDArray[np.float64] = pa.array(cells, pa.string()).cast(pa.float64()).to_numpy()
+    return numbers
 
 
 def _times(cells: Sequence[bytes]) -> NDArray[np.int64]:
-    """Nanoseconds since 1970 of cells that are dates and times without a zone.
+    """Return the nanoseconds since 1970 of cells that are dates and times without a zone.
 
     Raises:
         ArrowInvalid: a cell has another format.
     """
-    found: NDArray[np.int64] = pa.array(cells, pa.string()).cast(pa.timestamp("ns")).to_numpy().view(np.int64)
-    return found
+    times: NDArray[np.int64] = pa.array(cells, pa.string()).cast(pa.timestamp("ns")).to_numpy().view(np.int64)
+    return times
 
 
 def _steps_back(time_ns: NDArray[np.int64] | None, gpu: NDArray[np.int64]) -> bool:
-    """Whether some reading of a GPU has an earlier timestamp than its previous one."""
+    """Return whether some reading of a GPU has an earlier timestamp than the previous reading."""
     return time_ns is not None and any((np.diff(time_ns[gpu == one]) < 0).any() for one in np.unique(gpu))
 
 
-def _gpu_trace(found: Columns, layout: Layout, options: Options, gpu: int, *, alone: bool) -> Trace:
-    """The trace of one GPU."""
-    mine = slice(None) if alone else found.gpu == gpu
-    value = found.value[:, mine]
+def _gpu_trace(columns: Columns, layout: Layout, options: Options, gpu: int, *, alone: bool) -> Trace:
+    """Return the trace of one GPU."""
+    rows = slice(None) if alone else columns.gpu == gpu
+    value = columns.value[:, rows]
     n = value.shape[1]
-    if found.time_ns is None:
+    if columns.time_ns is None:
         time_ns = np.rint(np.arange(n) * ((options.interval_s or 0) * 1e9)).astype(np.int64)
     else:
-        time_ns = found.time_ns[mine]
+        time_ns = columns.time_ns[rows]
     domain, period_s = options.domain if alone else f"gpu:{gpu}", period_of(time_ns, options)
     channels = tuple(channel_of(domain, field, period_s) for field in layout.fields)
     k = len(channels)
@@ -270,7 +270,7 @@ def period_of(time_ns: NDArray[np.int64], options: Options) -> float:
 
 
 def channel_of(domain: str, field: str, period_s: float) -> Channel:
-    """The channel of a GPU's column.
+    """Return the channel of a GPU's column.
 
     Args:
         domain: of the GPU.

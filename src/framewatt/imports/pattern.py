@@ -38,7 +38,7 @@ class Pattern:
     glob: str
 
     def matches(self, root: Path) -> Iterator[tuple[str, dict[str, str]]]:
-        """Path below the root, and text of every field, of every file that fits, in order of paths.
+        """Yield the path below the root and the text of each field for every file that fits, in order of paths.
 
         Raises:
             FramewattError: a path holds an invisible character, which would get into names of levels, or a brace, which
@@ -46,11 +46,13 @@ class Pattern:
         """
         for path in sorted(root.glob(self.glob)):
             inside = path.relative_to(root).as_posix()
-            if (found := self.regex.fullmatch(inside)) and path.is_file():
+            if (match := self.regex.fullmatch(inside)) and path.is_file():
                 if unseen(inside):
-                    raise FramewattError(f"{root}: found {inside!r}; allowed: names of characters that are seen")
+                    raise FramewattError(
+                        f"{root}: the path {inside!r} has a character that cannot be seen. Rename the file or folder."
+                    )
                 usable(path)
-                yield inside, found.groupdict()
+                yield inside, match.groupdict()
 
     def accepts(self, field: str, text: str) -> bool:
         """Whether a field could have that text in a path."""
@@ -75,10 +77,10 @@ def parse_pattern(text: str, where: str) -> Pattern:
     names = [field[1] for field in _FIELD.finditer(text)]
     twice = [name for name in names if names.count(name) > 1]
     if twice:
-        raise FramewattError(f"{where}: found field {{{twice[0]}}} twice in {text!r}; allowed: {_ALLOWED}")
+        raise FramewattError(f"{where}: the field {{{twice[0]}}} is twice in {text!r}. Use {_ALLOWED}.")
     plain = _FIELD.sub("", text)
     if not names or "{" in plain or "}" in plain or text.startswith("/") or ".." in text.split("/"):
-        raise FramewattError(f"{where}: found {text!r}; allowed: {_ALLOWED}")
+        raise FramewattError(f"{where}: {text!r} is not a pattern. Use {_ALLOWED}.")
     regex, glob, at = "", "", 0
     for field in _FIELD.finditer(text):
         fixed = text[at : field.start()]
@@ -89,7 +91,9 @@ def parse_pattern(text: str, where: str) -> Pattern:
     try:
         whole = re.compile(regex)
     except re.error as error:
-        raise FramewattError(f"{where}: found {text!r}, in which {error}; allowed: {_ALLOWED}") from error
+        raise FramewattError(
+            f"{where}: an expression in {text!r} is not a regular expression ({error}). Use {_ALLOWED}."
+        ) from error
     expressions = {field[1]: _alone(field[2] or _ANY) for field in _FIELD.finditer(text)}
     return Pattern(text, tuple(names), whole, expressions, glob)
 
@@ -108,14 +112,14 @@ def _literal(text: str) -> str:
 
 
 LARGEST_NUMBER = 9999
-"""Largest number that is taken as a repetition's; larger ones are dates or times, of which only the order counts."""
+"""Largest number that is taken as a repetition's. Larger numbers are dates or times; only their order counts."""
 
 ANY = "*"
-"""Placeholder in a path for a repetition whose text is unknown."""
+"""Placeholder in a path for a repetition with a text that is not known."""
 
 
 def key(text: str) -> str:
-    """Normalised text of a repetition: `01` becomes `1`; text that is no number is kept."""
+    """Return the normalised text of a repetition: `01` becomes `1`; text that is no number stays."""
     return str(int(text)) if re.fullmatch("[0-9]+", text) else text
 
 
@@ -157,7 +161,7 @@ class Numbering:
 
     def text(self, number: int, written: Writing) -> str:
         """What a kind of files writes, or would write, for a repetition."""
-        known = next((key for key, found in self.numbers.items() if found == number), None)
+        known = next((key for key, each in self.numbers.items() if each == number), None)
         if self.shift is None:
             return known or ANY
         return str(number - self.shift).zfill(written.width)
@@ -214,7 +218,7 @@ class Kind:
         """
         if any(self.level(name, constant) != str(levels[name]) for name, constant in self.entry["constants"].items()):
             return None
-        found = {}
+        texts = {}
         for name in self.fields:
             wanted = str(levels[name])
             possible = [*([seen[name]] if name in seen else []), *self.names.get(name, {}), wanted]
@@ -222,8 +226,8 @@ class Kind:
             text = next((text for text in fitting if self.pattern.accepts(name, text)), None)
             if text is None:
                 return None
-            found[name] = text
-        return found
+            texts[name] = text
+        return texts
 
 
 def kinds_of(settings: Mapping[str, Any], where: str) -> list[Kind]:
@@ -243,11 +247,14 @@ def kinds_of(settings: Mapping[str, Any], where: str) -> list[Kind]:
         pattern = parse_pattern(entry["pattern"], f"{key}.pattern")
         if repetition not in pattern.fields:
             raise FramewattError(
-                f"{key}.pattern: found no field {{{repetition}}} in {pattern.text!r}; allowed: one with the field that "
-                "files.repetition names"
+                f"{key}.pattern: {pattern.text!r} has no field {{{repetition}}}. Add the field that files.repetition "
+                "names."
             )
         if both := set(entry["constants"]) & set(pattern.fields):
-            raise FramewattError(f"{key}.constants: found {both.pop()}, which is a field too; allowed: either")
+            raise FramewattError(
+                f"{key}.constants: {both.pop()} is also a field of the pattern. Remove it from the constants or from "
+                "the pattern."
+            )
         kinds.append(Kind(number, pattern, entry, settings["levels"], repetition))
     return kinds
 
@@ -259,21 +266,24 @@ def factors_of(kinds: Sequence[Kind], where: str) -> list[str]:
         FramewattError: the kinds differ in their factors, or there are none.
     """
     sets = [[*kind.entry["constants"], *kind.fields] for kind in kinds]
-    for number, found in enumerate(sets):
-        if set(found) != set(sets[0]):
+    for number, factors in enumerate(sets):
+        if set(factors) != set(sets[0]):
             raise FramewattError(
-                f"{where}: files.logs.{number}: found the factors {', '.join(sorted(found)) or 'none'}; allowed: "
-                f"{', '.join(sorted(sets[0]))}, as in the first entry (constants give a factor that a path does not)"
+                f"{where}: files.logs.{number} has the factors {', '.join(sorted(factors)) or 'none'}, but the first "
+                f"entry has {', '.join(sorted(sets[0])) or 'none'}. Give all entries the same factors; constants give "
+                "a factor that a path does not have."
             )
     if not sets[0]:
-        raise FramewattError(f"{where}: files.logs.0.pattern: found only the repetition's field; allowed: a factor too")
+        raise FramewattError(
+            f"{where}: files.logs.0.pattern has only the field of the repetition. Add a field for a factor."
+        )
     return in_order(sets[0])
 
 
 def wanted(
     able: Sequence[tuple[Kind, Mapping[str, str]]], numbers: Numbering, number: int, written: Mapping[int, Writing]
 ) -> dict[int, str]:
-    """The expected path of a run for each kind that can name it.
+    """Return the expected path of a run for each kind that can name it.
 
     Args:
         able: the kinds that can name its cell, with the texts of its factors.
@@ -282,7 +292,7 @@ def wanted(
         written: how each kind writes repetitions.
 
     Returns:
-        number of the kind -> path. A kind whose expression does not match the repetition is left out, unless none
+        number of the kind -> path. A kind with an expression that does not match the repetition is left out, unless none
         matches.
     """
     paths, fitting = {}, set()

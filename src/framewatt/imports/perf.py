@@ -28,7 +28,7 @@ _RESOLUTION_J = 0.01
 
 
 def read(path: Path, options: Options) -> Log:
-    """Joules of every domain, and seconds.
+    """Return the joules of every domain, and the seconds of the run.
 
     Raises:
         FramewattError: a line with joules or seconds holds no number, or joules or seconds are missing.
@@ -65,7 +65,7 @@ def channel_of(domain: str, elapsed_s: float) -> Channel:
 
 
 def _totals(text: Text) -> tuple[dict[str, float], float | None]:
-    """Joules by domain, NaN where perf did not count, and seconds."""
+    """Return the joules by domain, NaN where perf did not count, and the seconds of the run."""
     joules: dict[str, float] = {}
     elapsed_s = None
     for number, line in text.lines():

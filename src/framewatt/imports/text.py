@@ -24,7 +24,7 @@ class Text:
     first: int = 1
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Number and text of every line that is not blank."""
+        """Yield the number and the text of every line that is not blank."""
         for number, line in enumerate(self.data.decode("utf-8", "replace").split("\n"), self.first):
             if line.strip():
                 yield number, line.strip()
@@ -35,30 +35,30 @@ class Text:
         return None if self.data.endswith(b"\n") else self.first + self.data.count(b"\n")
 
     def from_line(self, number: int) -> "Text":
-        """The lines from a number on."""
+        """Return the lines from a number on."""
         at = 0
         for _ in range(number - self.first):
             at = self.data.find(b"\n", at) + 1 or len(self.data)
         return Text(self.path, self.data[at:], number)
 
     def dropped(self, options: Options) -> "Text":
-        """The lines without those that the study drops at head and tail."""
+        """Return the lines without those that the study drops at head and tail."""
         if not options.drop_head and not options.drop_tail:
             return self
         lines = self.data.splitlines(keepends=True)
-        kept = lines[options.drop_head : len(lines) - options.drop_tail]
-        return Text(self.path, b"".join(kept), self.first + options.drop_head)
+        rest = lines[options.drop_head : len(lines) - options.drop_tail]
+        return Text(self.path, b"".join(rest), self.first + options.drop_head)
 
-    def wrong(self, line: int, found: str, allowed: str) -> FramewattError:
-        """The error of a line: its file, its number, what was found and what is allowed."""
-        return FramewattError(f"{self.path}: line {line}: found {found}; allowed: {allowed}")
+    def wrong(self, line: int, value: str, allowed: str) -> FramewattError:
+        """Return the error of a line. It names the file, the line's number, the value there and what is allowed."""
+        return FramewattError(f"{self.path}: line {line}: found {value}; allowed: {allowed}")
 
 
 def read_text(path: Path) -> Text:
-    """All lines of a file.
+    """Return all lines of a file.
 
     Raises:
-        FramewattError: it cannot be read, or holds nothing.
+        FramewattError: the file cannot be read, or is empty.
     """
     try:
         data = path.read_bytes()
@@ -73,12 +73,12 @@ _DECIMAL_COMMA = re.compile(r"\d,\d+(\D|$)")
 
 
 def is_failed_reading(text: str) -> bool:
-    """Whether a cell marks a failed reading: `[N/A]`, `[GPU is lost]`, `<not counted>`, or empty."""
+    """Return whether a cell marks a failed reading: `[N/A]`, `[GPU is lost]`, `<not counted>`, or empty."""
     text = text.strip()
     bracketed = text[:1] + text[-1:] in ("[]", "<>")
     return bracketed or text.lower() in ("", "n/a", "nan", "none", "null")
 
 
 def comma_hint(text: str) -> str:
-    """A hint for the error text where a number seems to have a decimal comma; else empty."""
+    """Return a hint for the error text where a number seems to have a decimal comma; else an empty text."""
     return " (a comma as decimal mark?)" if _DECIMAL_COMMA.search(text) else ""

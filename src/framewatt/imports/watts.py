@@ -1,6 +1,6 @@
 """Plain watts, one reading per line: `37.51 W`, or a bare number. The file has no clock; the study states the interval.
 
-Georgiou et al. 2022 kept the output of `nvidia-smi --query-gpu=power.draw --loop=1` in this form.
+Georgiou et al. 2022 stored the output of `nvidia-smi --query-gpu=power.draw --loop=1` in this form.
 """
 
 import math
@@ -70,12 +70,12 @@ def _line_by_line(text: Text) -> tuple[NDArray[np.float64], tuple[str, ...]]:
         if is_failed_reading(line):
             values.append(math.nan)
             continue
-        found = unit_of(line)
-        if found not in _POWERS or found != (found if unit is None else unit):
+        unit_here = unit_of(line)
+        if unit_here not in _POWERS or unit_here != (unit_here if unit is None else unit):
             if number == text.last and values:
                 return np.array(values), (f"line {number} of {text.path.name} is cut short and left out",)
             raise text.wrong(number, repr(line), _ALLOWED)
-        unit = found
-        values.append(float(line.removesuffix(found)) * UNITS[found])
+        unit = unit_here
+        values.append(float(line.removesuffix(unit_here)) * UNITS[unit_here])
     flags = (f"line {text.last} of {text.path.name} has no end, and may be cut short",) if text.last else ()
     return np.array(values), flags
