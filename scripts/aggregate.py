@@ -19,7 +19,7 @@ def main(job: RuleJob) -> None:
     # The idle power of other machines is in their packages.
     records = (with_own_drift(planned) if job.params.merged else planned).values()
     drifts = drifts_w(read_calibrations(job.input.idle))
-    scope = Scope.of(read_json(Path(job.input.plan))["settings"])
+    scope = Scope.from_settings(read_json(Path(job.input.plan))["settings"])
     frames = {"runs": runs_frame(records, drifts, scope), "epochs": epochs_frame(records, drifts, scope)}
     write_text(Path(job.output.listed), list_text(planned))
     for name, frame in frames.items():

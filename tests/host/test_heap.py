@@ -12,7 +12,7 @@ from framewatt.base.errors import FramewattError
 from framewatt.host.memory import KEEPING, RETURNED, heap_settings
 from framewatt.runs import worker
 from framewatt.runs.conditions import set_in
-from framewatt.study.options import KEPT
+from framewatt.study.options import HEAP_STAYS
 
 FILLING = """
 import sys
@@ -44,8 +44,8 @@ def test_by_default_memory_goes_back_and_is_faulted_in_again() -> None:
 
 
 def test_a_heap_that_is_kept_has_no_page_faults() -> None:
-    first, second, faults = asked(**heap_settings({"options": {"heap": KEPT}}))
-    assert (first, second) == (KEPT, KEPT)
+    first, second, faults = asked(**heap_settings({"options": {"heap": HEAP_STAYS}}))
+    assert (first, second) == (HEAP_STAYS, HEAP_STAYS)
     assert faults < 16
 
 
@@ -64,8 +64,8 @@ def test_a_run_under_another_allocator_fails_and_a_run_without_a_request_reports
 ) -> None:
     monkeypatch.setattr(worker, "heap_in_force", lambda: RETURNED)
     assert worker.checked_heap({"options": {}}) == RETURNED
-    with pytest.raises(FramewattError, match=r"heap: freed memory is returned .*cell says kept") as raised:
-        worker.checked_heap({"options": {"heap": KEPT}})
+    with pytest.raises(FramewattError, match=r"heap: freed memory is returned .*cell requests kept") as raised:
+        worker.checked_heap({"options": {"heap": HEAP_STAYS}})
     assert "\n" not in str(raised.value)
 
 

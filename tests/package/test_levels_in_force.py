@@ -8,13 +8,13 @@ from frames_factory import cell
 from framewatt.host.memory import RETURNED
 from framewatt.package.verification.plan import in_force
 from framewatt.study.cell import Chosen
-from framewatt.study.options import KEPT
+from framewatt.study.options import HEAP_STAYS
 
 
 @pytest.mark.parametrize(
     ("option", "level", "fact", "right", "wrong"),
     [
-        ("heap", KEPT, "heap", KEPT, RETURNED),
+        ("heap", HEAP_STAYS, "heap", HEAP_STAYS, RETURNED),
         ("loss_read", "step", "loss_read", "step", "epoch"),
         ("update", "foreach", "update", "foreach", "fused"),
         ("weight_inputs", "removed", "weights_among_inputs", 0, 160),

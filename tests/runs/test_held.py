@@ -37,20 +37,20 @@ def records() -> dict[Path, dict[str, Any]]:
     ],
 )
 def test_a_record_is_made_as_it_was(told: dict[str, Any]) -> None:
-    made = StoredRecord(told).made()
+    made = StoredRecord(told).load()
     assert made == told
     assert [type(value) for value in made.values()] == [type(value) for value in told.values()]
 
 
 def test_what_is_changed_in_a_record_that_was_made_is_changed_in_that_one_alone() -> None:
-    held = StoredRecords.of(records().items())
+    held = StoredRecords.from_records(records().items())
     path = next(iter(held))
     held[path]["windows"].clear()
     assert held[path] == records()[path]
 
 
 def test_records_are_those_of_a_dictionary_in_its_order_or_in_another() -> None:
-    held = StoredRecords.of(records().items())
+    held = StoredRecords.from_records(records().items())
     assert held == records()
     assert list(held) == list(records())
     ordered = held.sorted(lambda record: record["position"])
@@ -71,11 +71,11 @@ def test_they_take_a_fifth_of_the_memory_of_dictionaries() -> None:
         finally:
             tracemalloc.stop()
 
-    assert taken_b(lambda: StoredRecords.of(records().items())) < taken_b(records) / 5
+    assert taken_b(lambda: StoredRecords.from_records(records().items())) < taken_b(records) / 5
 
 
 def test_frames_of_held_records_are_those_of_dictionaries() -> None:
-    held = StoredRecords.of(records().items()).values()
+    held = StoredRecords.from_records(records().items()).values()
     for frame_of in (runs_frame, epochs_frame):
         assert frame_of(held).equals(frame_of(list(records().values())))
 

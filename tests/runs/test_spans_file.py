@@ -30,7 +30,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 
 def test_a_profile_of_other_steps_than_the_runs_is_refused(tmp_path: Path) -> None:
     missed = Spans(**{**vars(SPANS), "steps_ns": np.array([[5, 95], [96, 99]])})
-    with pytest.raises(FramewattError, match="found 1 steps in the profile and 2 in the run"):
+    with pytest.raises(FramewattError, match="the profile has 1 steps and the run 2"):
         write_spans(tmp_path / "spans.parquet", missed)
     assert not (tmp_path / "spans.parquet").exists()
 

@@ -138,8 +138,8 @@ def mask_of(segmentation: Any, size: tuple[int, int]) -> tuple[Mask, int]:
         size: (height, width) of its image.
 
     Returns:
-        Its mask, shape (height, width), 1 on the object; and how many polygons are left out, since they have less than
-        three points.
+        Its mask, shape (height, width), 1 on the object; and the number of polygons that are left out because they have
+        less than three points.
 
     Raises:
         FramewattError: it is neither, or does not fit the image. The error names no place.
@@ -147,8 +147,8 @@ def mask_of(segmentation: Any, size: tuple[int, int]) -> tuple[Mask, int]:
     if isinstance(segmentation, Mapping):
         return decode_mask(_runs(segmentation, size), size), 0
     if not isinstance(segmentation, list) or not segmentation:
-        found = "no polygon" if segmentation == [] else f"a segmentation of type {type(segmentation).__name__}"
-        raise FramewattError(f"it has {found}. Use polygons, or size and counts; else set masks: false.")
+        content = "no polygon" if segmentation == [] else f"a segmentation of type {type(segmentation).__name__}"
+        raise FramewattError(f"it has {content}. Use polygons, or size and counts; else set masks: false.")
     mask, left_out = np.zeros(size, np.uint8, order="F"), 0
     for polygon in segmentation:
         points = _points(polygon, size)
@@ -228,10 +228,10 @@ def _points(polygon: Any, size: tuple[int, int]) -> NDArray[np.float64]:
 
 
 def _runs(segmentation: Mapping[Any, Any], size: tuple[int, int]) -> NDArray[np.int64]:
-    """The runs of a mask that fills its image."""
-    found, counts, pixels = segmentation.get("size"), segmentation.get("counts"), size[0] * size[1]
-    if found != list(size) or not set(map(type, found)) <= {int}:
-        raise FramewattError(f"it has runs of size {reprlib.repr(found)}. Use {list(size)}, its height and width.")
+    """Return the runs of a mask that fills its image."""
+    stated, counts, pixels = segmentation.get("size"), segmentation.get("counts"), size[0] * size[1]
+    if stated != list(size) or not set(map(type, stated)) <= {int}:
+        raise FramewattError(f"it has runs of size {reprlib.repr(stated)}. Use {list(size)}, its height and width.")
     if isinstance(counts, str):
         counts = numbers_of(counts)
     if not isinstance(counts, list) or not set(map(type, counts)) <= {int}:

@@ -104,19 +104,19 @@ class Ragged:
         return int(self.lengths.sum()) * self.dtype.itemsize
 
     def joined(self) -> NDArray[np.int64]:
-        """All rows one after another; a copy where something is cut off them."""
+        """Return all rows one after another; a copy where something is cut off them."""
         if not self.cut:
             return self.values
         inside = np.ones(int(self.starts[-1]), np.bool_)
         for back in range(1, self.cut + 1):
             inside[self.starts[1:] - back] = False
         # Where rows are those of `values[1:]`, what is cut off the last one is not there.
-        found: NDArray[np.int64] = self.values[inside[: len(self.values)]]
-        return found
+        rows: NDArray[np.int64] = self.values[inside[: len(self.values)]]
+        return rows
 
 
 def flat(padded: NDArray[Any], lengths: NDArray[np.int64]) -> NDArray[Any]:
-    """Padded sequences, one after another without the padding.
+    """Return padded sequences, one after another without the padding.
 
     Args:
         padded: shape (n, longest, ...).
@@ -125,12 +125,12 @@ def flat(padded: NDArray[Any], lengths: NDArray[np.int64]) -> NDArray[Any]:
     Returns:
         Shape (sum of lengths, ...).
     """
-    found: NDArray[Any] = padded[np.arange(padded.shape[1]) < lengths[:, None]]
-    return found
+    rows: NDArray[Any] = padded[np.arange(padded.shape[1]) < lengths[:, None]]
+    return rows
 
 
 def padded(values: NDArray[Any], lengths: NDArray[np.int64], longest: int, fill: float) -> NDArray[Any]:
-    """Sequences that follow each other, each padded at its end.
+    """Return sequences that follow each other, each padded at its end.
 
     Args:
         values: shape (sum of lengths, ...).

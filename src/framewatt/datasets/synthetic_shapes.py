@@ -125,16 +125,16 @@ def _form(draw: np.random.Generator, kind: int, size: int) -> Mask:
     down, right = np.meshgrid(np.arange(size) + 0.5 - centre[0], np.arange(size) + 0.5 - centre[1], indexing="ij")
     along, across = np.cos(angle) * right + np.sin(angle) * down, np.cos(angle) * down - np.sin(angle) * right
     if CLASSES[kind] == "circle":
-        found: Mask = along**2 + across**2 <= radius**2
+        pixels: Mask = along**2 + across**2 <= radius**2
     elif CLASSES[kind] == "box":
         shorter = draw.uniform(0.5, 1)
         longer = radius * np.sqrt(np.pi / shorter) / 2
-        found = (np.abs(along) <= longer) & (np.abs(across) <= shorter * longer)
+        pixels = (np.abs(along) <= longer) & (np.abs(across) <= shorter * longer)
     else:
         # Each side of a triangle of equal sides is half as far from its centre as its corners are.
         sides = (np.cos(turn) * along + np.sin(turn) * across for turn in (0, 2 * np.pi / 3, 4 * np.pi / 3))
-        found = np.all([side <= corner / 2 for side in sides], axis=0)
-    return found
+        pixels = np.all([side <= corner / 2 for side in sides], axis=0)
+    return pixels
 
 
 def _surface(draw: np.random.Generator, colour: NDArray[np.float64], size: int) -> Image:

@@ -52,9 +52,9 @@ _DEFAULT_METRICS = tuple(metric.name for metric in DEFAULT.metrics if metric.sin
 """Metrics of a study with records without metrics: such packages keep the frames that they have."""
 
 PLACES = ("machine", "session")
-"""Columns that say where a run took place: on which hardware, and in which boot of it, see host.machine.
+"""Columns of the place of a run: its hardware, and the boot of that hardware, see host.machine.
 
-Missing for imported runs. A study of which all records are older than schema 4 gives the machine alone, so that its
+Missing for imported runs. If all records of a study are older than schema 4, it has the machine alone, so that its
 statistics stay as they were. A study of files that has a factor of that name keeps the factor in its place.
 """
 
@@ -87,10 +87,10 @@ _RUNS = [
     *TELEMETRY,
     *WITNESSED,
 ]
-"""Columns of the runs frame after study, cell and the factors; in the place of _QUALITY stand the metrics of the tasks.
+"""Columns of the runs frame after study, cell and the factors; the metrics of the tasks replace _QUALITY.
 
 `window` is the run's primary window and `duration_s` its length; `domain` is `total` or a meter's domain, `parts`
-what a total sums; `status` is ok or failed, `valid` says whether the energy counts, `reasons` and `flags` are
+what a total sums; `status` is ok or failed, `valid` is whether the energy counts, `reasons` and `flags` are
 joined with "; ". A sample is a unit of work of its task, such as a token.
 TELEMETRY is that of the row's GPU, or of all GPUs together in a total; WITNESSED is of the primary
 window, whatever the domain. A failed run has one row, domain total, with every number missing.
@@ -120,24 +120,24 @@ _EPOCHS = [
 
 
 def runs_columns(factors: Iterable[str], metrics: Sequence[str] = _DEFAULT_METRICS) -> list[str]:
-    """Columns of the runs frame of a study with these factors and metrics."""
+    """Return the columns of the runs frame of a study with these factors and metrics."""
     factors = list(factors)
     names = _RUNS if "load" in factors else [name for name in _RUNS if name not in _OF_LOAD]
     return _columns(factors, _with_metrics(names, metrics))
 
 
 def epochs_columns(factors: Iterable[str], metrics: Sequence[str] = _DEFAULT_METRICS) -> list[str]:
-    """Columns of the epochs frame of a study with these factors and metrics."""
+    """Return the columns of the epochs frame of a study with these factors and metrics."""
     return _columns(factors, _with_metrics(_EPOCHS, metrics))
 
 
 def _columns(factors: Iterable[str], others: Iterable[str]) -> list[str]:
-    """Each name once: packages hold studies with a factor `machine`, from before the frames had that column."""
+    """Return each name once: packages hold studies with a factor `machine`, from before the frames had that column."""
     return list(dict.fromkeys([*HEAD, *factors, *others]))
 
 
 def metrics_of(recorded: AbstractSet[str]) -> list[str]:
-    """The metrics of all tasks that some records are of, task by task; those of the default task where there are none.
+    """Return the metrics of all tasks of some records, task by task; those of the default task where there are none.
 
     Metrics that only later records have are left out where none of these has them.
 
@@ -153,7 +153,7 @@ def _with_metrics(columns: Iterable[str], metrics: Sequence[str]) -> list[str]:
 
 
 _DRIFT_SINCE = 3
-"""First schema version whose frames include idle drift; packages of older records must rebuild as they were made."""
+"""First schema version with idle drift in frames; packages of older records must rebuild as they were made."""
 
 
 def runs_frame(
@@ -161,7 +161,7 @@ def runs_frame(
     idle_drift_w: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
     scope: Scope = OF_A_STUDY,
 ) -> pd.DataFrame:
-    """The runs frame, in measured order.
+    """Return the runs frame, in measured order.
 
     Args:
         records: run records, schema-checked; gone over several times, and none is kept.
@@ -172,13 +172,13 @@ def runs_frame(
         TypeError: they can be gone over once only.
     """
     _check_is_collection(records)
-    steps, told = steps_between(records), any_session_recorded(records)
+    steps, with_session = steps_between(records), any_session_recorded(records)
     scope = _with_used(scope, records)
 
     def rows() -> Iterator[Row]:
         for record in records:
             step = steps.get((record["cell_id"], record["repetition"]))
-            yield from _placed(_run_rows(with_drift(record, idle_drift_w), step, scope), record, told)
+            yield from _placed(_run_rows(with_drift(record, idle_drift_w), step, scope), record, with_session)
 
     frame = _frame(rows(), runs_columns(*_factors_and_metrics(records)))
     return frame.sort_values(["position", "domain"], kind="stable", ignore_index=True)
@@ -189,17 +189,17 @@ def epochs_frame(
     idle_drift_w: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
     scope: Scope = OF_A_STUDY,
 ) -> pd.DataFrame:
-    """The epochs frame, in measured order; failed runs have no row. See `runs_frame`."""
+    """Return the epochs frame, in measured order; failed runs have no row. See `runs_frame`."""
     _check_is_collection(records)
-    told = any_session_recorded(records)
+    with_session = any_session_recorded(records)
     scope = _with_used(scope, records)
     positions: list[int] = []
 
     def rows() -> Iterator[Row]:
         for record in records:
-            made = _placed(_epoch_rows(with_drift(record, idle_drift_w), scope), record, told)
-            positions.extend([record["position"]] * len(made))
-            yield from made
+            of_record = _placed(_epoch_rows(with_drift(record, idle_drift_w), scope), record, with_session)
+            positions.extend([record["position"]] * len(of_record))
+            yield from of_record
 
     frame = _frame(rows(), epochs_columns(*_factors_and_metrics(records)))
     return frame.iloc[np.argsort(positions, kind="stable")].reset_index(drop=True)
@@ -212,13 +212,13 @@ def _check_is_collection(records: object) -> None:
 
 
 def _with_used(scope: Scope, records: Iterable[RunRecord]) -> Scope:
-    """The scope with the GPUs that the study used, where that matters; studies of before went by each run alone."""
+    """Return the scope with the GPUs that the study used, where that matters; older studies went by each run alone."""
     matters = scope.unused == LEAVE_OUT and scope.unmetered is not None
     return replace(scope, gpus=used_gpus(records)) if matters else scope
 
 
 def with_drift(record: RunRecord, drifts_w: Mapping[str, Mapping[str, float]]) -> RunRecord:
-    """A record whose net energies get the uncertainty of its node's idle power's drift over the whole study."""
+    """Return a record with the drift of its node's idle power over the study in the uncertainty of its net energies."""
     idle_drift_w = drifts_w.get(record.get("node", ""), {})
     if not idle_drift_w or record["schema_version"] < _DRIFT_SINCE:
         return record
@@ -248,13 +248,13 @@ def _frame(rows: Iterable[Row], columns: list[str]) -> pd.DataFrame:
 
 
 def _factors_and_metrics(records: Iterable[RunRecord]) -> tuple[list[str], list[str]]:
-    """The factors of all records, in the order in which the first names them, and the metrics of their tasks."""
+    """Return the factors of all records, in the order in which the first names them, and the metrics of their tasks."""
     factors: dict[str, None] = {}
-    told: set[str] = set()
+    metrics: set[str] = set()
     for record in records:
         factors |= dict.fromkeys(record["cell"])
-        told |= record["quality"].keys()
-    return list(factors), metrics_of(told)
+        metrics |= record["quality"].keys()
+    return list(factors), metrics_of(metrics)
 
 
 def _head(record: RunRecord) -> Row:
@@ -262,15 +262,18 @@ def _head(record: RunRecord) -> Row:
     return {"cell": record["cell_id"], **head, **record["cell"]}
 
 
-def _placed(rows: list[Row], record: RunRecord, told: bool) -> list[Row]:
-    """Rows of a run with its PLACES; the session only if the study has records that tell theirs (`told`)."""
+def _placed(rows: list[Row], record: RunRecord, with_session: bool) -> list[Row]:
+    """Return rows of a run with its PLACES; the session only if records of the study have theirs (`with_session`)."""
     machine = record["machine"] or {}
-    place = {"machine": measured_by(machine, record.get("node")), "session": session_of(machine) if told else None}
+    place = {
+        "machine": measured_by(machine, record.get("node")),
+        "session": session_of(machine) if with_session else None,
+    }
     return [place | row for row in rows]
 
 
 def _run_rows(record: RunRecord, step: str | None, scope: Scope) -> list[Row]:
-    """One row per domain; `step` flags that the wall clock was set before the run."""
+    """Return one row per domain; `step` flags that the wall clock was set before the run."""
     head = _head(record) | {
         "block": record["block"],
         "position": record["position"],
@@ -332,7 +335,7 @@ def _epoch_rows(record: RunRecord, scope: Scope) -> list[Row]:
 
 
 def _telemetry(window: Mapping[str, Any], row: Mapping[str, Any]) -> Row:
-    """Telemetry of GPUs, for rows of a GPU or of a total."""
+    """Return telemetry of GPUs, for rows of a GPU or of a total."""
     if row["domain"] == TOTAL:
         return telemetry(window)
     return telemetry(window, row["domain"]) if row["domain"].startswith("gpu:") else {}

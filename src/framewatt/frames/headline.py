@@ -1,6 +1,6 @@
 """Which rows of a runs frame count, and the quantities by which cells are compared: energy and time per sample.
 
-Where samples are unknown it is per run. Of records, `runs.verdict.counts` says which count.
+Where samples are unknown, they are per run. `runs.verdict.counts` returns whether a record counts.
 """
 
 import re
@@ -15,7 +15,7 @@ from framewatt.runs.verdict import OK
 
 
 def counts(rows: pd.DataFrame) -> "pd.Series[bool]":
-    """Whether each row is of a run that took place and whose energy is valid.
+    """Return whether each row is of a run that took place and has valid energy.
 
     Args:
         rows: of the runs frame; `valid` may be None where nothing was measured, which does not count.
@@ -29,13 +29,13 @@ def aside(rows: pd.DataFrame) -> "pd.Series[bool]":
 
 
 def only_aside(rows: pd.DataFrame) -> pd.DataFrame:
-    """The totals of a runs frame that were set aside, as if they counted."""
+    """Return the totals of a runs frame that were set aside, as if they counted."""
     totals = with_aside(rows)
     return totals[aside(totals)]
 
 
 def with_aside(rows: pd.DataFrame) -> pd.DataFrame:
-    """The totals of a runs frame as they were if nothing had been set aside."""
+    """Return the totals of a runs frame as they would be if nothing had been set aside."""
     totals = rows[rows["domain"] == TOTAL]
     return totals.assign(valid=totals["valid"].where(~aside(totals), True))
 
@@ -68,7 +68,7 @@ PER_RUN = Headline("energy_gross_j", "duration_s", "run")
 
 
 def headline_of_runs(runs: pd.DataFrame) -> Headline:
-    """The headline of a runs frame: per run only if there are runs and none has a number of samples."""
+    """Return the headline of a runs frame: per run only if there are runs and none has a number of samples."""
     ok = runs[runs["status"] == "ok"]
     if len(ok) and ok["samples_processed"].isna().all():
         return PER_RUN
@@ -76,7 +76,7 @@ def headline_of_runs(runs: pd.DataFrame) -> Headline:
 
 
 def headline_of_cells(cells: pd.DataFrame) -> Headline:
-    """The headline of a frame of cells, see `headline_of_runs`."""
+    """Return the headline of a frame of cells, see `headline_of_runs`."""
     known = cells.loc[cells["n"] > 0, "quantity"]
     whole, single = (known.isin([one.time]).any() for one in (PER_RUN, PER_SAMPLE))
     return PER_RUN if whole and not single else replace(PER_SAMPLE, per=unit_of(cells["quantity"]))

@@ -36,12 +36,12 @@ class Occupied:
 
 
 def occupied(records: Iterable[RunRecord]) -> list[Occupied]:
-    """The time of every run that has windows, by its start.
+    """Return the time of every run that has windows, sorted by start.
 
     Args:
-        records: of runs, schema-checked. Runs that were read from files tell no clock, and are left out.
+        records: of runs, schema-checked. Runs that were read from files have no clock and are left out.
     """
-    found = []
+    occupied_times = []
     for record in records:
         windows = [window for window in record["windows"].values() if window["start_utc"] and window["end_utc"]]
         if not windows:
@@ -50,7 +50,7 @@ def occupied(records: Iterable[RunRecord]) -> list[Occupied]:
             [datetime.fromisoformat(str(edge)) for edge in edges]
             for edges in zip(*((window["start_utc"], window["end_utc"]) for window in windows), strict=True)
         )
-        found.append(
+        occupied_times.append(
             Occupied(
                 record.get("node", ""),
                 session_of(record["machine"] or {}),
@@ -63,11 +63,11 @@ def occupied(records: Iterable[RunRecord]) -> list[Occupied]:
                 (min(starts_utc), max(ends_utc)),
             )
         )
-    return sorted(found, key=lambda one: one.span_utc)
+    return sorted(occupied_times, key=lambda one: one.span_utc)
 
 
 def overlaps(runs: Sequence[Occupied]) -> list[tuple[Occupied, Occupied]]:
-    """Pairs of runs that were measured at the same time on one node, in one session of it.
+    """Return pairs of runs that were measured at the same time on one node, in one session of it.
 
     Args:
         runs: see occupied.
@@ -75,18 +75,18 @@ def overlaps(runs: Sequence[Occupied]) -> list[tuple[Occupied, Occupied]]:
     places: defaultdict[tuple[str, str | None], list[Occupied]] = defaultdict(list)
     for run in runs:
         places[run.node, run.session].append(run)
-    found = []
-    for there in places.values():
+    pairs = []
+    for on_node in places.values():
         last: Occupied | None = None
-        for run in sorted(there, key=lambda one: one.span_ns):
+        for run in sorted(on_node, key=lambda one: one.span_ns):
             if last and run.span_ns[0] < last.span_ns[1]:
-                found.append((last, run))
+                pairs.append((last, run))
             last = run if last is None or run.span_ns[1] > last.span_ns[1] else last
-    return found
+    return pairs
 
 
 def at_once_s(runs: Sequence[Occupied]) -> float:
-    """Seconds in which more than one node measured.
+    """Return the seconds in which more than one node measured.
 
     Args:
         runs: see occupied.

@@ -1,6 +1,6 @@
 """Quality of runs in frames: the primary metric of each cell, whichever task it is of.
 
-No cell has metrics of two tasks, so that a frame tells a cell's task by the columns in which it has values.
+No cell has metrics of two tasks, so the columns in which a cell has values identify its task.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,29 +11,30 @@ from framewatt.tasks import METRICS, PRIMARY, TASKS
 from framewatt.tasks.contract import HIGHER, Metric
 
 SAMPLE = "sample"
-"""The unit of work of runs of which no metric tells the task."""
+"""The unit of work of runs without a metric that identifies their task."""
 
 METRIC, QUALITY = "metric", "quality"
 """Columns of the name of a row's primary metric, and of its value."""
 
 QUALITY_UNKNOWN = r", so [\w ]+ is unknown$"
-"""How a flag ends that says why a run's quality is unknown, see runs.verdict."""
+"""The end of a flag with the reason why a run's quality is unknown, see runs.verdict."""
 
 
 def metrics_in(frame: pd.DataFrame) -> list[Metric]:
-    """The metrics that a frame has columns of."""
+    """Return the metrics that a frame has columns of."""
     return [metric for name, metric in METRICS.items() if name in frame]
 
 
 def primary_in(frame: pd.DataFrame) -> list[Metric]:
-    """The primary metrics that a frame has columns of, one a task."""
+    """Return the primary metrics that a frame has columns of, one for each task."""
     return [metric for name, metric in PRIMARY.items() if name in frame]
 
 
 def with_quality(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows with METRIC and QUALITY; a cell none of whose runs has a value has the metric of the frame's only task.
+    """Return rows with METRIC and QUALITY.
 
-    Of several tasks nothing tells which such a cell is of: its metric is "".
+    A cell without a value in any run has the metric of the frame's only task. In a frame of several tasks the task of
+    such a cell is not known, and its metric is "".
 
     Args:
         rows: of a frame of runs or of epochs.
@@ -50,7 +51,7 @@ def with_quality(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def unit_of(metrics: Iterable[str]) -> str:
-    """The unit of work of the tasks that have some of these metrics; `unit` where they are of several.
+    """Return the unit of work of the tasks that have some of these metrics; `unit` where their units differ.
 
     Args:
         metrics: names, also of other columns.

@@ -14,7 +14,7 @@ TOTAL = "total"
 """Domain that sums the others: all that are metered, and the estimate of processors that are not."""
 
 _INSIDE = ("cpu:core", "cpu:uncore")
-"""Prefixes of domains that lie inside a package and are never added to it."""
+"""Prefixes of domains that are parts of a package and are never added to it."""
 
 _GPU = "gpu:"
 _WALL = "external:"
@@ -29,16 +29,16 @@ ESTIMATE = "estimate"
 """Level of `statistics.unmetered`, next to LEAVE_OUT: totals estimate processors without a meter."""
 
 UNCOVERED = "no meter covers the processors, which did all of the work"
-"""Why the total of a run does not count that used none of the GPUs that are all it has meters of."""
+"""Why the total of a run does not count if its only meters are of GPUs that it did not use."""
 
 
 GPU_UNCOVERED = "no meter covers the GPU, which did the work"
-"""Why the total of a run on a GPU does not count that has the energy of processors alone."""
+"""Why the total of a run on a GPU does not count if it has the energy of processors alone."""
 
 WITHOUT_POWER = (
     "{gpus}: not used, and no meter tells its power; to leave it out: CUDA_VISIBLE_DEVICES or statistics.unused_gpus"
 )
-"""Why the total of a run does not count that has a GPU of which no power is told."""
+"""Why the total of a run does not count if no meter reports the power of one of its GPUs."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class Scope:
 
     Attributes:
         unused: `statistics.unused_gpus`: COUNT or LEAVE_OUT.
-        unmetered: `statistics.unmetered`: ESTIMATE or LEAVE_OUT; None in packages from before the key, whose totals
-            left processors without a meter out, and each run's unused GPUs.
+        unmetered: `statistics.unmetered`: ESTIMATE or LEAVE_OUT; None in packages that are older than the key. Their
+            totals leave out processors without a meter and each run's unused GPUs.
         gpus: those that some run of the study used, by machine and domain, which LEAVE_OUT leaves in. None is unknown:
             then each run's own use decides.
     """
@@ -58,8 +58,8 @@ class Scope:
     gpus: frozenset[tuple[str, str]] | None = None
 
     @classmethod
-    def of(cls, settings: Mapping[str, Any]) -> "Scope":
-        """Read it from a study's settings."""
+    def from_settings(cls, settings: Mapping[str, Any]) -> "Scope":
+        """Return the scope that a study's settings name."""
         statistics = settings["statistics"]
         return cls(statistics["unused_gpus"], statistics.get("unmetered"))
 
@@ -69,7 +69,7 @@ OF_A_STUDY = Scope()
 
 
 def used_gpus(records: Iterable[RunRecord]) -> frozenset[tuple[str, str]]:
-    """The GPUs that some run used, by machine and domain.
+    """Return the GPUs that some run used, by machine and domain.
 
     Args:
         records: run records.
@@ -84,19 +84,19 @@ def used_gpus(records: Iterable[RunRecord]) -> frozenset[tuple[str, str]]:
 
 
 def machine_in(record: RunRecord) -> str:
-    """What tells a record's machine from others of its study."""
+    """Return a name that distinguishes a record's machine from others of its study."""
     return f"{record.get('node', '')}/{(record['machine'] or {}).get('id', '')}"
 
 
 def computes_on_gpu(record: RunRecord) -> bool:
-    """Whether a GPU did a record's work: its study's device is one, and its provider does not compute elsewhere."""
+    """Return whether a GPU did a record's work: the study's device is a GPU, and so is the provider's."""
     return record["device"] == "cuda" and record["cell"].get("provider", NATIVE) in (NATIVE, *ON_CUDA)
 
 
 def domains_of(
     domains: Mapping[str, Mapping[str, Any]], scope: Scope = OF_A_STUDY, machine: str = "", *, on_gpu: bool = False
 ) -> list[Row]:
-    """Columns of each domain of a window, after those of their total.
+    """Return the columns of each domain of a window, after those of their total.
 
     Args:
         domains: a window's energies by domain, as in a run record.

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from framewatt.base.errors import FramewattError
-from framewatt.study.options import KEPT
+from framewatt.study.options import HEAP_STAYS
 
 GPU, MAIN, UNNAMED = "GPU memory", "main memory", "memory"
 
@@ -90,7 +90,7 @@ KEEPING = {"MALLOC_TRIM_THRESHOLD_": str(2**60), "MALLOC_MMAP_MAX_": "0"}
 mallopt(3). Heaps of further threads still shrink, by whole pieces of 64 MiB."""
 
 RETURNED = "returned"
-"""The freed memory of a process goes back to the kernel; the other case is options.KEPT."""
+"""The freed memory of a process goes back to the kernel; the other case is options.HEAP_STAYS."""
 
 _TRIED_B = 64 << 20
 """Bytes of a test block: over 32 MiB, so that freeing it does not change the size from which glibc maps blocks."""
@@ -105,11 +105,11 @@ def heap_settings(job: Mapping[str, Any]) -> dict[str, str]:
     Args:
         job: of a run.
     """
-    return dict(KEEPING) if job.get("options", {}).get("heap") == KEPT else {}
+    return dict(KEEPING) if job.get("options", {}).get("heap") == HEAP_STAYS else {}
 
 
 def heap_in_force() -> str:
-    """Return KEPT or RETURNED: where a large block goes that this process frees, whatever its allocator is.
+    """Return HEAP_STAYS or RETURNED: where a large block goes that this process frees, whatever its allocator is.
 
     A block is filled, freed, allocated and filled once more. If the process kept it, the second time has no page
     faults. Call this outside measured windows, in the main thread.
@@ -118,7 +118,7 @@ def heap_in_force() -> str:
         MemoryError: there is no memory for the block.
     """
     _faults_of_filling()
-    return KEPT if _faults_of_filling() < _FEW else RETURNED
+    return HEAP_STAYS if _faults_of_filling() < _FEW else RETURNED
 
 
 def _faults_of_filling() -> int:

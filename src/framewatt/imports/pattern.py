@@ -292,8 +292,8 @@ def wanted(
         written: how each kind writes repetitions.
 
     Returns:
-        number of the kind -> path. A kind with an expression that does not match the repetition is left out, unless none
-        matches.
+        number of the kind -> path. A kind with an expression that does not match the repetition is left out, unless
+        none matches.
     """
     paths, fitting = {}, set()
     for kind, texts in able:

@@ -130,7 +130,9 @@ def with_own_drift(records: Mapping[Path, RunRecord]) -> StoredRecords:
         records: by their paths, each in the results of its machine: measure/<cell>/<repetition>/run.json.
     """
     drifts = {folder: _drifts_w(folder) for folder in {path.parents[3] for path in records}}
-    return StoredRecords.of((path, with_drift(record, drifts[path.parents[3]])) for path, record in records.items())
+    return StoredRecords.from_records(
+        (path, with_drift(record, drifts[path.parents[3]])) for path, record in records.items()
+    )
 
 
 def _drifts_w(results: Path) -> dict[str, dict[str, float]]:

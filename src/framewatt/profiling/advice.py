@@ -22,7 +22,7 @@ from framewatt.statistics.log_ratios import log_ratio, logs_of
 from framewatt.statistics.selection import block_values, cells_of, totals
 from framewatt.study.cell import FIXED, Cell
 from framewatt.study.factors import PlainCell
-from framewatt.study.options import FUSED, KEPT, OPTIONS, QUANTISED, REMOVED, STEP
+from framewatt.study.options import FUSED, HEAP_STAYS, OPTIONS, QUANTISED, REMOVED, STEP
 from framewatt.study.runtimes import RUNTIMES
 from framewatt.workloads.registry import engine_facts
 
@@ -313,7 +313,7 @@ HINTS = (
         page_faults(_MANY_FAULTS_PER_CPU_S),
         "heap",
         lambda levels: True,
-        lambda levels, other: other["heap"] == KEPT != levels["heap"],
+        lambda levels, other: other["heap"] == HEAP_STAYS != levels["heap"],
     ),
     Hint(
         "a fused optimiser: its update takes the joules of many small operators",

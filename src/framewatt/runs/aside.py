@@ -44,7 +44,7 @@ ASIDE = "set aside: "
 """Prefix of the reason of a run that was set aside."""
 
 SHARES = ("others_share", "steal_share", "memory_stall_share", "io_stall_share")
-"""What of a window's witness the rule reads, beside the causes."""
+"""The shares that the rule reads from a window's witness, in addition to the causes."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Try:
 
 
 def set_aside(records: Iterable[tuple[Path, RunRecord]], settings: Mapping[str, Any]) -> StoredRecords:
-    """Hold records, of which those that others disturbed too much no longer count and say why.
+    """Store records. Those that others disturbed too much no longer count, and their reasons state why.
 
     A run's neighbours matter only if they are of its block or an earlier one: what is known after a block stays known.
 
@@ -82,7 +82,7 @@ def set_aside(records: Iterable[tuple[Path, RunRecord]], settings: Mapping[str, 
         settings: the study's; without `disturbance: set_aside` all records stay as they are.
     """
     if settings.get("disturbance") != SET_ASIDE:
-        return StoredRecords.of(records)
+        return StoredRecords.from_records(records)
     tries: list[Try] = []
 
     def noted() -> Iterator[tuple[Path, RunRecord]]:
@@ -90,17 +90,17 @@ def set_aside(records: Iterable[tuple[Path, RunRecord]], settings: Mapping[str, 
             tries.extend(tries_of(path, record))
             yield path, record
 
-    held = StoredRecords.of(noted())
-    return held.changed({path: _without(held[path], reason) for path, reason in reasons_of(tries).items()})
+    stored = StoredRecords.from_records(noted())
+    return stored.changed({path: _without(stored[path], reason) for path, reason in reasons_of(tries).items()})
 
 
 def is_aside(record: RunRecord) -> bool:
-    """Whether a record was set aside, and would count else."""
+    """Return whether a record was set aside and would count otherwise."""
     return any(reason.startswith(ASIDE) for reason in record["reasons"])
 
 
 def too_much(witness: Mapping[str, Any] | None) -> str:
-    """What of a window's disturbances is beyond MOST, in words; empty where nothing is, or it is not known."""
+    """Return the causes of a window's disturbances beyond MOST; an empty text where there is none, or none is known."""
     causes = (witness or {}).get("disturbed") or []
     taken = ((witness or {}).get("others_share") or 0.0) + ((witness or {}).get("steal_share") or 0.0)
     shares = {OTHERS: taken, HYPERVISOR: taken}
@@ -109,7 +109,7 @@ def too_much(witness: Mapping[str, Any] | None) -> str:
 
 
 def to_repeat(settings: Mapping[str, Any], witness: Mapping[str, Any] | None) -> bool:
-    """Whether a run is measured once more at once: where others disturbed it, by the study's policy too much.
+    """Return whether a run is measured once more at once, because others disturbed it more than the study allows.
 
     Args:
         settings: the study's, or a job.
@@ -121,7 +121,7 @@ def to_repeat(settings: Mapping[str, Any], witness: Mapping[str, Any] | None) ->
 
 
 def after_load(record: RunRecord) -> bool:
-    """Whether others were busy just before a run, as the check before it says."""
+    """Return whether others were busy just before a run, according to the check before it."""
     return any(finding["topic"] == "load" for finding in record["preflight"])
 
 
@@ -130,13 +130,13 @@ def _without(record: RunRecord, reason: str) -> RunRecord:
 
 
 def tries_of(path: Path, record: RunRecord) -> Iterator[Try]:
-    """The tries of a run that its record tells of; none where no chain says in which order it was measured."""
+    """Yield the tries of a run that its record names; none where no chain states the order of measurement."""
     chain = record.get("chain")
     if chain is None:
         return
     place = (path.parents[2], str(record.get("node", "")))
     if first := record.get("first_try"):
-        # A record from before tries said how much: whatever had the run measured again was too much.
+        # Earlier records do not state how much a try was disturbed: each cause of a second try was too much.
         by = too_much(first) if SHARES[0] in first else "; ".join(first["disturbed"])
         known = first.get("after_load", True)
         yield Try(path, place, first["sequence"], record["repetition"], by, first["attempt"], known, counts=False)
@@ -147,11 +147,11 @@ def tries_of(path: Path, record: RunRecord) -> Iterator[Try]:
 
 
 def reasons_of(tries: Iterable[Try]) -> dict[Path, str]:
-    """Why each run is set aside, by its path."""
+    """Return why each run is set aside, by its path."""
     ordered = sorted(tries, key=lambda one: (one.chain, one.sequence))
     reasons = {one.path: one.by for one in ordered if one.counts and one.by}
     for before, after in itertools.pairwise(ordered):
-        # The check before the later one is what tells of the time between the two.
+        # Only the check before the later run describes the time between the two.
         if before.chain != after.chain or not after.after_load:
             continue
         for one, other, where in ((after, before, "after"), (before, after, "before")):
@@ -183,9 +183,9 @@ def measured_once_more(
         what `measure` returned for the last try.
     """
     if disturbance_of(job) in REPEATING:
-        began_s = time.monotonic()
+        started_s = time.monotonic()
         wait_until_quiet(_WAIT_S, at_rest, most=MOST, look_s=_GLANCE_S)
-        waited_s = time.monotonic() - began_s
+        waited_s = time.monotonic() - started_s
         job = job if waited_s < 2 * _GLANCE_S else {**job, "waited_s": waited_s}
     reason = measure(job)
     record = read_run(path)
@@ -219,9 +219,9 @@ def wait_until_quiet(
     most = (most_of_others(at_rest, usable) if most is None else most) * usable
     deadline = time.monotonic() + timeout_s
     while time.monotonic() < deadline:
-        began_s, before = time.monotonic(), processor_times(root)
+        started_s, before = time.monotonic(), processor_times(root)
         time.sleep(look_s)
-        elapsed_s, after = time.monotonic() - began_s, processor_times(root)
+        elapsed_s, after = time.monotonic() - started_s, processor_times(root)
         if before is None or after is None:
             return False
         worked_s, stolen_s = after.worked_s(before, elapsed_s), after.steal_s - before.steal_s
@@ -231,7 +231,7 @@ def wait_until_quiet(
 
 
 def _first_try_facts(record: RunRecord, path: Path) -> FirstTry:
-    """Facts about the first try, for the record of the second."""
+    """Return facts about the first try, for the record of the second."""
     primary = primary_window(record)
     witness = primary_witness(record)
     assert primary is not None

@@ -34,7 +34,7 @@ PASSES = 1
 """Default of the whole passes over the test set that a window of inference spans at least."""
 
 AHEAD_GB = 8
-"""Most gigabytes of a pass that is made before its window, where the study says nothing else; as in its schema."""
+"""Most gigabytes of a pass that is made before its window, by default; the study's schema has the same number."""
 
 _WAITING = 2
 """Batches that are made, or in the making, while a model works on another."""
@@ -45,44 +45,44 @@ _END = object()
 class Supply:
     """The batches of a workload's passes over its data.
 
-    Whether they are kept depends on the data and the study alone, so that it is the same in every framework.
+    Whether they stay in memory depends on the data and the study alone, so that all frameworks do the same.
 
     Args:
         workload: makes them.
         ahead_gb: most gigabytes (1e9 bytes) of a pass that is made before a window.
 
     Attributes:
-        made: AHEAD or STREAMED.
+        mode: AHEAD or STREAMED.
         pass_b: bytes of the data of a pass, as they are stored.
     """
 
     def __init__(self, workload: Workload, ahead_gb: float) -> None:
         self._workload = workload
-        self._kept: list[Any] | None = None
+        self._stored: list[Any] | None = None
         self.pass_b = pass_b(workload.data, workload.split)
-        self.made = made(self.pass_b, ahead_gb)
+        self.mode = choose_mode(self.pass_b, ahead_gb)
 
-    def of(self, epoch: int = 0) -> Iterable[Any]:
-        """The batches of a pass: all of them, ready, or the promise of them; of the latter, none is begun yet.
+    def batches(self, epoch: int = 0) -> Iterable[Any]:
+        """Return the batches of a pass: all of them ready, or an iterator that makes them and has not started yet.
 
         Passes of inference, of epoch 0, are all alike, and made once.
         """
-        if self.made == STREAMED:
+        if self.mode == STREAMED:
             return streamed(self._workload.batches(epoch))
         if epoch:
-            # Not kept here: two epochs need not fit.
+            # Not stored here: two epochs need not fit into memory.
             return list(self._workload.batches(epoch))
-        if self._kept is None:
-            self._kept = list(self._workload.batches())
-        return self._kept
+        if self._stored is None:
+            self._stored = list(self._workload.batches())
+        return self._stored
 
     def summary(self) -> Batches:
         """Return how batches were made, for the run's record."""
-        return {"made": self.made, "pass_b": self.pass_b}
+        return {"made": self.mode, "pass_b": self.pass_b}
 
 
 def always_ahead(options: Mapping[str, Any]) -> bool:
-    """Whether batches are made ahead whatever their size: those of requests at a rate, and those of Node.js.
+    """Return whether batches are made ahead whatever their size: for requests at a rate, and for Node.js.
 
     Args:
         options: of a cell, that are not at their default.
@@ -90,22 +90,27 @@ def always_ahead(options: Mapping[str, Any]) -> bool:
     return options.get("client") == "node" or rate_of(options.get("load", CLOSED)) is not None
 
 
-def made(size_b: int, ahead_gb: float) -> Literal["ahead", "streamed"]:
-    """How batches of a pass of so many bytes are made, where at most `ahead_gb` are made ahead."""
+def choose_mode(size_b: int, ahead_gb: float) -> Literal["ahead", "streamed"]:
+    """Return how the batches of a pass are made.
+
+    Args:
+        size_b: bytes of the pass.
+        ahead_gb: most gigabytes (1e9 bytes) that are made before a window.
+    """
     return AHEAD if size_b <= ahead_gb * 1e9 else STREAMED
 
 
 def pass_b(data: Arrays, split: str) -> int:
-    """Bytes of the samples of a split, and in training of their labels."""
+    """Return the bytes of the samples of a split; in training with their labels."""
     if split == TEST:
         return sum(values.nbytes for values in data.inputs_test.values())
     return sum(values.nbytes for values in (*data.inputs_train.values(), data.y_train))
 
 
 def streamed(batches: Iterator[Any]) -> Iterator[Any]:
-    """The same batches, made by a thread while the last ones are worked on; it begins when the first is asked for.
+    """Yield the same batches, made by a thread while earlier ones are worked on. It starts with the first request.
 
-    What making a batch raises is raised where the batch is asked for.
+    An exception in the making of a batch is raised where that batch is requested.
     """
     maker = ThreadPoolExecutor(1)
     try:
@@ -138,7 +143,7 @@ _READY = 64
 
 @dataclass(frozen=True)
 class Served:
-    """What became of the requests of a run.
+    """Arrivals and answers of the requests of a run.
 
     Attributes:
         start_ns: when the first request could have arrived.
@@ -157,10 +162,10 @@ class Served:
     busy_ns: int
 
     def latency(self, rate_per_s: float) -> Latency:
-        """The record's `latency`: quantiles over requests, and how the loop went.
+        """Return the record's `latency`: quantiles over requests, and how the loop went.
 
         Args:
-            rate_per_s: requests a second that were asked for.
+            rate_per_s: requests a second, as the cell requests.
         """
         seconds = (self.answered_ns - self.arrived_ns) * 1e-9
         p50, p95, p99 = np.quantile(seconds, [0.5, 0.95, 0.99])
@@ -181,15 +186,15 @@ class Served:
 
 
 def length_s(rate_per_s: float, minimum_s: float) -> float:
-    """Seconds during which requests arrive: at least `minimum_s`, and as many as FEWEST or a whole number take."""
+    """Return the seconds during which requests arrive: at least `minimum_s`, for a whole number of at least FEWEST."""
     return requests_of(rate_per_s, minimum_s) / rate_per_s
 
 
 def arrivals_s(rate_per_s: float, minimum_s: float, seed: Sequence[int]) -> NDArray[np.float64]:
-    """Seconds at which requests arrive: a Poisson process, of which so many arrivals in that time are given.
+    """Return the seconds at which requests arrive: a Poisson process with a given number of arrivals in the time.
 
     Given their number, the arrivals of a Poisson process are uniform over the time (Ross, Stochastic Processes, theorem
-    2.3.1). So the rate of every run is the one that was asked for, and joules per request are those of that rate.
+    2.3.1). So every run has exactly the requested rate, and joules per request are those of that rate.
 
     Args:
         rate_per_s: requests a second.
@@ -204,7 +209,7 @@ def arrivals_s(rate_per_s: float, minimum_s: float, seed: Sequence[int]) -> NDAr
 
 
 def requests_of(rate_per_s: float, minimum_s: float) -> int:
-    """Number of requests of a run at a rate, for some seconds at least."""
+    """Return the number of requests of a run at a rate, for at least `minimum_s` seconds."""
     return max(math.ceil(rate_per_s * minimum_s), FEWEST)
 
 
@@ -235,16 +240,16 @@ def serve(
     sizes: list[int] = []
     done, busy_ns, count = 0, 0, len(due_ns)
     while done < count:
-        began_ns = now_ns()
-        wait_ns = int(due_ns[done]) - began_ns
+        started_ns = now_ns()
+        wait_ns = int(due_ns[done]) - started_ns
         if wait_ns > 0:
             sleep(wait_ns * 1e-9)
             continue
-        waiting = int(np.searchsorted(due_ns, began_ns, side="right")) - done
+        waiting = int(np.searchsorted(due_ns, started_ns, side="right")) - done
         size = min(waiting, largest_batch)
         answer(size)
         end_ns = now_ns()
-        busy_ns += end_ns - began_ns
+        busy_ns += end_ns - started_ns
         answered_ns[done : done + size] = end_ns
         sizes.append(size)
         done += size

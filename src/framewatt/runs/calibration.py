@@ -62,10 +62,10 @@ def excess_over_idle(trace: Readings, idle: Calibration) -> float | None:
         if not len(time_ns):
             return None
         end_ns = int(time_ns[-1])
-        found = energy_of(trace.channels[index], *trace.read_channel(index), end_ns - round(_LOOK_S * 1e9), end_ns)
-        if found.mean_power_w is None:
+        energy = energy_of(trace.channels[index], *trace.read_channel(index), end_ns - round(_LOOK_S * 1e9), end_ns)
+        if energy.mean_power_w is None:
             return None
-        shares.append(found.mean_power_w / base - 1)
+        shares.append(energy.mean_power_w / base - 1)
     return max(shares, default=None)
 
 
@@ -184,11 +184,11 @@ def idle_here(idle: Calibration, node: str | None) -> Calibration:
 
 
 def _idle_of(trace: Readings, indices: Sequence[int], start_ns: int, end_ns: int) -> IdlePower:
-    """A domain's idle power, by the first of its accounts that is valid."""
+    """Return a domain's idle power, by the first of its accounts that is valid."""
     series = {index: trace.read_channel(index) for index in indices}
-    found = {i: energy_of(trace.channels[i], *series[i], start_ns, end_ns) for i in indices}
-    index = next((i for i in indices if not found[i].reasons), indices[0])
-    channel, whole = trace.channels[index], found[index]
+    energies = {i: energy_of(trace.channels[i], *series[i], start_ns, end_ns) for i in indices}
+    index = next((i for i in indices if not energies[i].reasons), indices[0])
+    channel, whole = trace.channels[index], energies[index]
 
     def mean_powers(spans: Sequence[tuple[int, int]]) -> list[float | None]:
         return [energy.mean_power_w for energy in energies_of(channel, *series[index], list(spans))]

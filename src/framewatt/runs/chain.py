@@ -23,9 +23,9 @@ from framewatt.runs.predictions import NAME as PREDICTIONS
 from framewatt.study.records import Link
 
 NAME = "chain.jsonl"
-"""Name of the file, beside the cells of `measure`."""
+"""Name of the file, in the folder `measure` next to the folders of the cells."""
 
-MEASURED, FOUND, LEFT_OUT = "measured", "found", "left_out"
+MEASURED, EARLIER, LEFT_OUT = "measured", "found", "left_out"
 """Kinds of entries: a record that was written; a record older than the chain; a run that the study no longer has, so
 that packages leave it out."""
 
@@ -110,7 +110,7 @@ class Chain:
         folder = self._path.parent
         for record in sorted(folder.glob("*/*/run.json")):
             cell, repetition = record.relative_to(folder).parts[:2]
-            head = {"kind": FOUND, "cell": cell, "repetition": int(repetition), "attempt": None}
+            head = {"kind": EARLIER, "cell": cell, "repetition": int(repetition), "attempt": None}
             self.append({**head, "sha256": hashes_of(record.parent, sha256_of(record))})
 
 

@@ -25,7 +25,7 @@ _CACHES = "caches"
 """The option that is in force before a run's process starts; the record has its state apart, see `prepared`."""
 
 _UNREAD_BY_NODE = ("threads", "graph_optimization")
-"""Options whose level ONNX Runtime for Node.js has no way to report; no other library may leave one unreported."""
+"""Options with a level that ONNX Runtime for Node.js cannot report. Every other library must report all levels."""
 
 _SAME = 1e-6
 """How far a number may be off, relative to it: frameworks store learning rates in single precision."""
@@ -35,11 +35,11 @@ Levels = Mapping[str, Mapping[str, Level | None]]
 
 
 def requested(job: Mapping[str, Any]) -> dict[str, Level]:
-    """Return the level of every option that a run was to have.
+    """Return the requested level of every option of a run.
 
     These are the options that its engine acts on in that phase, and those that its cell names. Not among them are
-    defaults that leave the matter to the framework, and a learning rate that follows a schedule, whose rates are in
-    `workload.in_force.schedule`.
+    defaults that leave the matter to the framework, and a learning rate that follows a schedule: the rates of a
+    schedule are in `workload.in_force.schedule`.
 
     Args:
         job: `engine`, `phase`, `options` other than the default, `threads`, and `training`, see planning.jobs.
@@ -129,7 +129,7 @@ def prepared(
 
     Returns:
         For the record: `state`; when cold, the files that the run may read (`files_b`), what of them was in memory
-        before (`found_b`) and after (`left_b`), and whether the kernel was asked to forget all other files, too
+        before (`found_b`) and after (`left_b`), and whether the kernel had a request to forget all other files, too
         (`all_files`); when warm, `failed`, why the pass failed, or None. None where the job names no state.
     """
     state = job.get("options", {}).get("caches")
@@ -137,21 +137,21 @@ def prepared(
         return {"state": WARM, "failed": pass_over(once(job))}
     if state == COLD:
         paths = sorted(set(files_below(files_of(job, python))))
-        found_b, files_b = in_memory_b(paths)
+        before_b, files_b = in_memory_b(paths)
         all_files = forget(paths)
         left_b, _ = in_memory_b(paths)
-        return {"state": COLD, "files_b": files_b, "found_b": found_b, "left_b": left_b, "all_files": all_files}
+        return {"state": COLD, "files_b": files_b, "found_b": before_b, "left_b": left_b, "all_files": all_files}
     return None
 
 
 def once(job: Mapping[str, Any]) -> dict[str, Any]:
-    """The job of an unmeasured pass: the test set once, at no rate of requests, or one epoch."""
+    """Return the job of an unmeasured pass: the test set once, at no rate of requests, or one epoch."""
     options = {name: level for name, level in job.get("options", {}).items() if name != "load"}
     changed: dict[str, Any] = {"options": options}
     if job["phase"] == "train":
         # A schedule may not fit into an epoch, and no step takes longer by another rate.
-        told = {name: value for name, value in job["training"].items() if name != "schedule"}
-        changed["training"] = {**told, "epochs": 1}
+        training = {name: value for name, value in job["training"].items() if name != "schedule"}
+        changed["training"] = {**training, "epochs": 1}
     else:
         window = {name: value for name, value in job["window"].items() if name != "passes"}
         changed["window"] = {**window, "minimum_s": _ONE_PASS_S}
@@ -159,14 +159,14 @@ def once(job: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def files_of(job: Mapping[str, Any], python: Path) -> list[Path]:
-    """The files and folders that a run reads: its data, its weights, and the libraries of its environment."""
+    """Return the files and folders that a run reads: its data, its weights, and the libraries of its environment."""
     named = [Path(job["data"]), *([Path(job["artefact"])] if job["artefact"] else [])]
     # A virtual environment has the standard library of the interpreter that it was made with, as this one does.
     return [*named, python.parents[1] / "lib", Path(sysconfig.get_path("stdlib"))]
 
 
 def cache_flags(caches: Mapping[str, Any] | None) -> list[str]:
-    """What a reader should know of a run whose caches may not be as its cell says.
+    """Return the flags of a run with caches that may not be in the state that its cell names.
 
     Args:
         caches: of its record; None where the cell names no state.
@@ -176,10 +176,12 @@ def cache_flags(caches: Mapping[str, Any] | None) -> list[str]:
     if caches["state"] == WARM:
         return [f"caches: the pass that was to warm them failed: {caches['failed']}"] if caches["failed"] else []
     if caches["left_b"] <= MOST_LEFT_B:
-        # Libraries of a host's interpreter may lie elsewhere, as those that a user installed for himself.
+        # Libraries of a host's interpreter may be in other folders, such as those that a user installed for himself.
         return [] if caches["all_files"] else [f"caches: {_OWN_ALONE}"]
-    left, found = (round(caches[name] / 2**20) for name in ("left_b", "found_b"))
-    return [f"caches: {left} MiB of the files that it may read were still in memory, of {found}; it did not begin cold"]
+    left, before = (round(caches[name] / 2**20) for name in ("left_b", "found_b"))
+    return [
+        f"caches: {left} MiB of the files that it may read were still in memory, of {before}; it did not begin cold"
+    ]
 
 
 COMPUTING = (
@@ -225,28 +227,29 @@ COMPUTING = (
 )
 """Names from the manuals of glibc, GCC's and LLVM's OpenMP, oneDNN, MKL, OpenBLAS, CUDA, PyTorch, TensorFlow and MXNet.
 
-Numbers of threads are not among them, since framewatt sets those itself; nor does a run tell of what its cell sets.
+Numbers of threads are not among them, since framewatt sets those itself. Variables that a run's cell sets are not
+recorded either.
 """
 
 _PATH = "/"
 
 
 def set_in(environment: Mapping[str, str], by_cell: Collection[str] = ()) -> dict[str, str]:
-    """Those of COMPUTING that are set, with their values; a value that holds a path is told as `set`.
+    """Return those of COMPUTING that are set, with their values; a value that holds a path is recorded as `set`.
 
     Args:
         environment: of the measured process.
-        by_cell: names of those that framewatt set, as the cell says.
+        by_cell: names of the variables that framewatt set for the cell.
     """
-    found = {name: environment[name] for name in COMPUTING if environment.get(name) and name not in by_cell}
-    return {name: "set" if _PATH in value else value for name, value in found.items()}
+    values = {name: environment[name] for name in COMPUTING if environment.get(name) and name not in by_cell}
+    return {name: "set" if _PATH in value else value for name, value in values.items()}
 
 
 def variable_flags(variables: Mapping[str, str]) -> list[str]:
-    """Flag of the variables of a run; empty where none was set.
+    """Return the flag of the variables of a run; an empty list where none was set.
 
     Args:
         variables: of `set_in`.
     """
-    told = ", ".join(f"{name}={value}" for name, value in variables.items())
-    return [f"variables that change how libraries compute were set: {told}"] if told else []
+    values = ", ".join(f"{name}={value}" for name, value in variables.items())
+    return [f"variables that change how libraries compute were set: {values}"] if values else []

@@ -1,4 +1,4 @@
-"""A profiled run: the work of a cell under cProfile, and the same work without, which tells what the profiler costs.
+"""A profiled run: the work of a cell under cProfile, and the same work without it, which shows the profiler's cost.
 
 `python -m framewatt.runs.profiling <job.json>` runs inside a framework's environment. Neither pass is measured: no
 meter is read, and its record is none of a run's.
@@ -37,7 +37,7 @@ def main(job_path: str) -> None:
 
 
 def order_of(cell_id: str) -> tuple[str, str]:
-    """The order of a cell's passes: the second finds warmer caches, and so is the profiled one in half of all cells."""
+    """Return the order of a cell's passes. The second has warmer caches, so half of the cells have it profiled."""
     first = hashlib.sha256(cell_id.encode()).digest()[0] % 2
     return (PROFILED, PLAIN) if first else (PLAIN, PROFILED)
 
@@ -59,11 +59,11 @@ def one_pass(job: Mapping[str, Any], which: str, dump: Path) -> dict[str, Any]:
         files = {name: str(Path(scratch, name)) for name in ("events", "result")} | {"dump": str(dump)}
         path = Path(scratch, "job.json")
         path.write_text(json.dumps({**job, **files}), encoding="utf-8")
-        began = time.monotonic()
+        started = time.monotonic()
         done = subprocess.run([sys.executable, "-m", _MODULES[which], str(path)], check=False)
-        process_s = time.monotonic() - began
+        process_s = time.monotonic() - started
         if done.returncode > 0:
-            # The worker's last line says why.
+            # The worker's last line states why.
             sys.exit(done.returncode)
         if done.returncode < 0:
             sys.exit(f"the {which} pass was ended by signal {-done.returncode}")
@@ -73,7 +73,7 @@ def one_pass(job: Mapping[str, Any], which: str, dump: Path) -> dict[str, Any]:
 
 
 def windows_s(events: Iterable[Mapping[str, Any]]) -> float:
-    """Seconds of the primary windows together, by their edges."""
+    """Return the seconds of the primary windows together, by their edges."""
     sign = {"start": -1, "end": 1}
     total_ns: int = sum(sign[e["edge"]] * e["monotonic_ns"] for e in events if is_primary(e["window"]))
     return 1e-9 * total_ns

@@ -134,7 +134,9 @@ def _validator() -> Any:
 
 @functools.cache
 def _quick_validator() -> Any:
-    """A validator that says yes or no a hundred times as quickly: a study of 10,000 runs reads each several times.
+    """Return a validator that only accepts or refuses, in 1 % of the time.
+
+    A study of 10,000 runs reads each record several times.
 
     None in a framework's image, which has no such package, and reads a record or two.
     """
@@ -198,14 +200,14 @@ class StoredRecord:
     def __init__(self, record: Mapping[str, Any]) -> None:
         self._compressed = zlib.compress(marshal.dumps(dict(record)), _QUICK)
 
-    def made(self) -> RunRecord:
-        """The record, each time a new one: what is changed in it is changed in that one alone."""
+    def load(self) -> RunRecord:
+        """Return the record, each time a new copy: a change of one copy changes no other."""
         record: RunRecord = marshal.loads(zlib.decompress(self._compressed))  # noqa: S302 # bytes that this object made
         return record
 
 
 class StoredRecords(Mapping[Path, RunRecord]):
-    """Records by their paths, each made when it is accessed, so that reading all of them keeps none in memory.
+    """Records by their paths, each decompressed when it is accessed, so that reading all of them keeps none in memory.
 
     Args:
         stored: by their paths.
@@ -215,7 +217,7 @@ class StoredRecords(Mapping[Path, RunRecord]):
         self._stored = dict(stored)
 
     @classmethod
-    def of(cls, records: Iterable[tuple[Path, Mapping[str, Any]]]) -> Self:
+    def from_records(cls, records: Iterable[tuple[Path, Mapping[str, Any]]]) -> Self:
         """Store records, given with their paths."""
         return cls({path: StoredRecord(record) for path, record in records})
 
@@ -224,7 +226,7 @@ class StoredRecords(Mapping[Path, RunRecord]):
         return type(self)(self._stored | {path: StoredRecord(record) for path, record in records.items()})
 
     def __getitem__(self, path: Path) -> RunRecord:
-        return self._stored[path].made()
+        return self._stored[path].load()
 
     def __iter__(self) -> Iterator[Path]:
         return iter(self._stored)
@@ -233,10 +235,10 @@ class StoredRecords(Mapping[Path, RunRecord]):
         return len(self._stored)
 
     def sorted(self, key: Callable[[RunRecord], Any]) -> Self:
-        """The same in another order.
+        """Return the same records in another order.
 
         Args:
-            key: of a record, what it is ordered by.
+            key: returns what a record is ordered by.
         """
         keys = {path: key(record) for path, record in self.items()}
         return type(self)({path: self._stored[path] for path in sorted(self._stored, key=keys.__getitem__)})

@@ -29,7 +29,7 @@ STEPS = 3
 """Steps that are looked at: so many from a pass's beginning, and its last one, which may be smaller."""
 
 FAR = 200
-"""Steps of a pass whose last one is not looked at, since all batches before it would have to be made."""
+"""Steps of a pass from which on its last step is not looked at, since all batches before it would have to be made."""
 
 _WARM = 1
 
@@ -42,11 +42,11 @@ def capture(job_path: str) -> None:
         repeater = make_repeater(job["engine"], spec_of(job), folder)
         workload = _warm(job)
         cases = repeater.captured(workload, _batches(workload, int(job["phase"] == "train")))
-        found: dict[str, Any] = {"cases": [case.to_dict() for case in cases], "cannot": None}
+        captured: dict[str, Any] = {"cases": [case.to_dict() for case in cases], "cannot": None}
         workload.close()
     except UnrepeatableError as error:
-        found = {"cases": [], "cannot": f"{CANNOT}{error}"}
-    write_json(Path(job["result"]), found)
+        captured = {"cases": [], "cannot": f"{CANNOT}{error}"}
+    write_json(Path(job["result"]), captured)
 
 
 def _warm(job: dict[str, Any]) -> Workload:
@@ -61,7 +61,7 @@ def _warm(job: dict[str, Any]) -> Workload:
 
 
 def _batches(workload: Workload, epoch: int) -> Iterator[Any]:
-    """The first batches of a pass and its last."""
+    """Yield the first batches of a pass and its last."""
     last = len(workload.steps(epoch)) - 1
     batches = workload.batches(epoch)
     for place, batch in enumerate(batches if last < FAR else itertools.islice(batches, STEPS)):
@@ -69,51 +69,52 @@ def _batches(workload: Workload, epoch: int) -> Iterator[Any]:
             yield batch
 
 
-BEGUN = "begun"
+STARTED = "started"
+"""The outcome of a case until its call has returned or raised."""
 
 
 def try_each(job_path: str) -> None:
-    """Call the cases of `job["cases"]` at `job["left"]`, and append what becomes of each to `job["tried"]` at once."""
+    """Call the cases of `job["cases"]` at `job["left"]`; append the outcome of each to `job["tried"]` at once."""
     job = read_json(Path(job_path))
     repeater = make_repeater(job["engine"], spec_of(job), Path(job["captured"]))
     with Path(job["tried"]).open("a", encoding="utf-8") as file:
 
-        def tell(place: int, told: str | None) -> None:
-            file.write(json.dumps({"case": place, "told": told}) + "\n")
+        def write_outcome(place: int, outcome: str | None) -> None:
+            file.write(json.dumps({"case": place, "outcome": outcome}) + "\n")
             file.flush()
 
         for place in job["left"]:
-            tell(place, BEGUN)
+            write_outcome(place, STARTED)
             try:
                 repeater.make_call(Case.from_dict(job["cases"][place]))()
                 repeater.synchronize()
             except UnrepeatableError as error:
-                tell(place, f"{CANNOT}{error}")
+                write_outcome(place, f"{CANNOT}{error}")
             # Whatever a framework raises is why this operator has no number.
             except Exception as error:
-                tell(place, f"{CANNOT}{type(error).__name__}: {_line(error)}")
+                write_outcome(place, f"{CANNOT}{type(error).__name__}: {_line(error)}")
                 break
             else:
-                tell(place, None)
+                write_outcome(place, None)
     write_json(Path(job["result"]), {})
 
 
 def reasons_of(path: Path) -> dict[int, str | None]:
-    """Why each case that was tried cannot be repeated, by its place; None if it can, BEGUN if the process ended in it.
+    """Return why each tried case cannot be repeated, by its place; None if it can, STARTED if the process ended in it.
 
     Args:
-        path: what was appended; a line that was cut short is left out.
+        path: the file that `try_each` appends to; a line that was cut short is left out.
     """
-    found: dict[int, Any] = {}
+    outcomes: dict[int, Any] = {}
     for line in path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else ():
         if line.endswith("\n"):
-            one = json.loads(line)
-            found[one["case"]] = one["told"]
-    return found
+            entry = json.loads(line)
+            outcomes[entry["case"]] = entry["outcome"]
+    return outcomes
 
 
 def _line(error: BaseException) -> str:
-    """The first line of what an error says, which may be a whole traceback of C++."""
+    """Return the first line of an error's text, which may be a whole traceback of C++."""
     return (str(error).strip().splitlines() or ["without a word"])[0][:300]
 
 
@@ -126,7 +127,7 @@ _LOOK_S = 0.002
 
 
 def window_of(case: int, turn: int) -> str:
-    """Name of the window of a loop."""
+    """Return the name of the window of a loop."""
     return f"repeat-{case}-{turn}"
 
 
@@ -141,13 +142,13 @@ def repeat(job_path: str) -> None:
         events = Events(file)
         for turn in range(ROUNDS):
             for place in _order(len(cases), turn):
-                made = repeater.make_call(cases[place])
-                chunk = _warmed(made, repeater)
-                count, waited_s = _loop(made, repeater, chunk, job["loop_s"], events, window_of(place, turn))
+                call = repeater.make_call(cases[place])
+                chunk = _warmed(call, repeater)
+                count, waited_s = _loop(call, repeater, chunk, job["loop_s"], events, window_of(place, turn))
                 calls[place].append(count)
                 waited[place].append(waited_s)
-    told = [{"calls": calls[place], "waited_s": waited[place]} for place in range(len(cases))]
-    write_json(Path(job["result"]), {"cases": told})
+    loops = [{"calls": calls[place], "waited_s": waited[place]} for place in range(len(cases))]
+    write_json(Path(job["result"]), {"cases": loops})
 
 
 def _order(cases: int, turn: int) -> Sequence[int]:
@@ -155,11 +156,11 @@ def _order(cases: int, turn: int) -> Sequence[int]:
 
 
 def _warmed(call: Callable[[], object], repeater: Repeater) -> int:
-    """Call until it is warm; how many calls are made between two looks at the clock."""
+    """Call until it is warm; return how many calls to make between two looks at the clock."""
     call()
     repeater.synchronize()
-    count, began = 0, time.monotonic()
-    while (took_s := time.monotonic() - began) < _WARM_S:
+    count, started = 0, time.monotonic()
+    while (took_s := time.monotonic() - started) < _WARM_S:
         call()
         count += 1
         repeater.synchronize()
@@ -169,7 +170,7 @@ def _warmed(call: Callable[[], object], repeater: Repeater) -> int:
 def _loop(
     call: Callable[[], object], repeater: Repeater, chunk: int, loop_s: float, events: Events, window: str
 ) -> tuple[int, float]:
-    """Call for so many seconds: the number of calls, and how long the last of them were waited for."""
+    """Call for `loop_s` seconds; return the number of calls, and the seconds of waiting for the last of them."""
     count, loop_ns, now_ns = 0, round(loop_s * 1e9), time.monotonic_ns
     chunked = range(chunk)
     repeater.synchronize()

@@ -20,7 +20,7 @@ from framewatt.host.lock import MachineLock
 from framewatt.meters.contract import Channel
 from framewatt.meters.trace_file import write_trace
 from framewatt.prepare.stage import store_result
-from framewatt.runs.repeat_worker import BEGUN, CAPTURE, REPEAT, ROUNDS, TRY, reasons_of, window_of
+from framewatt.runs.repeat_worker import CAPTURE, REPEAT, ROUNDS, STARTED, TRY, reasons_of, window_of
 from framewatt.runs.work import EVENTS, RESULT, events_of, work
 from framewatt.sampling.client import Sampler
 from framewatt.witness.judgement import disturbance_flags
@@ -37,7 +37,7 @@ LOOP_S = 1.0
 """Seconds of a loop at least; a slower meter wants more."""
 
 _NOT_IN_LOOPS_S = 5.0
-"""Seconds that an operator may take beside its loops: its making, and the framework's first choice of a kernel."""
+"""Seconds that an operator may take outside of its loops: its making, and the framework's first choice of a kernel."""
 
 Choose = Callable[[Sequence[Case]], list[int]]
 """Which of a program's cases are repeated."""
@@ -52,7 +52,7 @@ def record_repeated(
     log: Path,
     lock: MachineLock,
 ) -> dict[str, Any]:
-    """See what the program calls, repeat what is chosen of it, and keep the trace and the record.
+    """Capture the calls of the program, repeat the chosen ones, and write the trace and the record.
 
     Args:
         job: of the operators.
@@ -70,33 +70,33 @@ def record_repeated(
         FramewattError: a meter cannot be read.
     """
 
-    def make(made: Path) -> str | None:
+    def make(target: Path) -> str | None:
         with scratch_folder() as captured:
             with_folder = {**job, "captured": str(captured)}
-            found, reason = _captured(with_folder, environment, log, lock)
+            content, reason = _captured(with_folder, environment, log, lock)
             if reason:
                 return reason
-            cases = [Case.from_dict(case) for case in found["cases"]]
+            cases = [Case.from_dict(case) for case in content["cases"]]
             try:
-                chosen = [] if found["cannot"] else choose(cases)
+                chosen = [] if content["cannot"] else choose(cases)
             except FramewattError as error:
                 return str(error)
             wanted = [cases[place] for place in chosen]
             reasons = _tried(with_folder, wanted, environment, log, lock)
             able = [place for place in range(len(wanted)) if reasons[place] is None]
             loops, summary, reason = _loops(
-                with_folder, [wanted[place] for place in able], idle, environment, log, lock, made
+                with_folder, [wanted[place] for place in able], idle, environment, log, lock, target
             )
             if reason:
                 return reason
             of_case = dict(zip(able, loops, strict=True))
-            found["cases"] = [
+            content["cases"] = [
                 {**case.to_dict(), "reason": reasons[place], "loops": of_case.get(place, [])}
                 for place, case in enumerate(wanted)
             ]
         about = {name: job[name] for name in ("cell_id", "cell", "engine", "phase", "operators")}
         names = sorted({case.name for case in cases})
-        write_json(made / RECORD, {**about, **found, "called": names, "sampler": summary})
+        write_json(target / RECORD, {**about, **content, "called": names, "sampler": summary})
         return None
 
     return store_result(make, job, environment, folder, RECORD, repeat_failures=True)
@@ -119,7 +119,7 @@ def read_repeated(path: Path) -> dict[str, Any]:
 
 
 def loop_s(channels: Sequence[Channel]) -> float:
-    """Seconds of a loop, which are enough periods of the slowest meter whose energy counts."""
+    """Return the seconds of a loop: enough periods of the slowest meter with energy that counts."""
     counted = [channels[index] for index in energy_channels(channels).values()]
     periods = [max(one.period_s, one.update_period_s) for one in counted]
     return max(LOOP_S, SHORTEST_WINDOW_PERIODS * max(periods, default=0.0))
@@ -128,7 +128,7 @@ def loop_s(channels: Sequence[Channel]) -> float:
 def _captured(
     job: Mapping[str, Any], environment: Mapping[str, Any], log: Path, lock: MachineLock
 ) -> tuple[dict[str, Any], str | None]:
-    """What the program calls, or why that is not known."""
+    """Return what the program calls, or why that is not known."""
     with scratch_folder() as scratch:
         outcome = work({**job, "step": CAPTURE}, environment, scratch, log, lock, WORKER)
         return ({}, outcome.reason) if outcome.reason else (read_json(scratch / RESULT), None)
@@ -137,24 +137,25 @@ def _captured(
 def _tried(
     job: Mapping[str, Any], cases: Sequence[Case], environment: Mapping[str, Any], log: Path, lock: MachineLock
 ) -> dict[int, str | None]:
-    """Why each case cannot be repeated, by its place; None of those that can.
+    """Return why each case cannot be repeated, by its place; None for those that can.
 
-    One that ends the process, as by touching memory that is not its own, ends none of the others.
+    A case may end its process, for example by touching memory that is not its own. The others are then tried in a new
+    process.
     """
-    found: dict[int, str | None] = {}
+    reasons: dict[int, str | None] = {}
     with scratch_folder() as scratch:
         path = scratch / "tried"
-        told = {"cases": [case.to_dict() for case in cases], "tried": str(path)}
-        while left := [place for place in range(len(cases)) if place not in found]:
+        work_of_try = {"cases": [case.to_dict() for case in cases], "tried": str(path)}
+        while left := [place for place in range(len(cases)) if place not in reasons]:
             with scratch_folder() as again:
-                outcome = work({**job, **told, "step": TRY, "left": left}, environment, again, log, lock, WORKER)
-            found = reasons_of(path)
+                outcome = work({**job, **work_of_try, "step": TRY, "left": left}, environment, again, log, lock, WORKER)
+            reasons = reasons_of(path)
             ended = outcome.reason or "ended without a result"
-            found = {place: f"{CANNOT}{ended}" if one == BEGUN else one for place, one in found.items()}
-            if not found.keys() & set(left):
-                # It did not come to the first of them.
-                found |= dict.fromkeys(left, f"{CANNOT}{ended}")
-    return found
+            reasons = {place: f"{CANNOT}{ended}" if why == STARTED else why for place, why in reasons.items()}
+            if not reasons.keys() & set(left):
+                # The process ended before it tried the first of them.
+                reasons |= dict.fromkeys(left, f"{CANNOT}{ended}")
+    return reasons
 
 
 def _loops(
@@ -164,9 +165,9 @@ def _loops(
     environment: Mapping[str, Any],
     log: Path,
     lock: MachineLock,
-    made: Path,
+    target: Path,
 ) -> tuple[list[list[dict[str, Any]]], dict[str, Any] | None, str | None]:
-    """The loops of each case, what the sampler says, or why there are none; the trace is written."""
+    """Return the loops of each case, the sampler's summary, or why there are none; write the trace to `target`."""
     if not cases:
         return [], None, None
     with scratch_folder() as scratch:
@@ -174,8 +175,8 @@ def _loops(
         sampler.start()
         lasts_s = loop_s(sampler.channels)
         limit_s = job["timeout_s"] + len(cases) * ROUNDS * (lasts_s + _NOT_IN_LOOPS_S)
-        told = {"cases": [case.to_dict() for case in cases], "loop_s": lasts_s, "timeout_s": limit_s}
-        outcome = work({**job, **told, "step": REPEAT}, environment, scratch, log, lock, WORKER)
+        loops = {"cases": [case.to_dict() for case in cases], "loop_s": lasts_s, "timeout_s": limit_s}
+        outcome = work({**job, **loops, "step": REPEAT}, environment, scratch, log, lock, WORKER)
         summary = sampler.stop()
         trace = replace(sampler.trace(), channels=in_force(sampler.channels, idle))
         if reason := outcome.reason or summary.get("error"):
@@ -183,27 +184,27 @@ def _loops(
         spans = spans_of(events_of(scratch, outcome))
         done = read_json(scratch / RESULT)["cases"]
     windows = windows_of({name: parts for name, parts in spans.items() if name != "process"}, trace, idle)
-    write_trace(made / POWER, trace)
-    found = [
+    write_trace(target / POWER, trace)
+    loops_of_cases = [
         [
             {"calls": count, "waited_s": waited_s, **_window_summary(windows[window_of(place, turn)])}
             for turn, (count, waited_s) in enumerate(zip(one["calls"], one["waited_s"], strict=True))
         ]
         for place, one in enumerate(done)
     ]
-    return found, summary, None
+    return loops_of_cases, summary, None
 
 
-_KEPT = (
+_STORED = (
     *("instrument", "source", "estimated", "energy_gross_j", "energy_idle_j", "energy_net_j"),
     *("energy_uncertainty_j", "valid", "reasons", "flags"),
 )
 
 
 def _window_summary(window: Mapping[str, Any]) -> dict[str, Any]:
-    """What is kept of a loop's window."""
+    """Return the part of a loop's window that the record stores."""
     domains = {
-        domain: {name: energy[name] for name in _KEPT}
+        domain: {name: energy[name] for name in _STORED}
         for domain, energy in window["domains"].items()
         if not energy.get("unused")
     }

@@ -1,4 +1,4 @@
-"""One measured run, start to record: sampler on, worker supervised, trace and events kept, record written."""
+"""Measures one run: starts the sampler, supervises the worker, and writes trace, events and record."""
 
 import hashlib
 import time
@@ -62,12 +62,12 @@ class RunFiles:
 
     @property
     def predictions(self) -> Path:
-        """Which test samples the run classified correctly, see runs.predictions."""
+        """Path of the file of the test samples that the run classified correctly, see runs.predictions."""
         return self.record.with_name(PREDICTIONS)
 
     @property
     def chain(self) -> Path:
-        """The hash chain of the study's records, see runs.chain."""
+        """Path of the hash chain of the study's records, see runs.chain."""
         return self.record.parents[2] / CHAIN
 
 
@@ -99,20 +99,20 @@ def measure(
     if missing is None:
         # Before the rest, in which the machine cools down from it.
         caches = prepared(job, python_of(environment), lambda one: _pass_over(one, environment, files.log, lock))
-    rest_began = time.monotonic()
+    rest_started = time.monotonic()
     if missing is None:
         time.sleep(max(job["cool_down"]["rest_s"] - _OBSERVE_S, 0))
     preflight = check_machine(observe_s=_OBSERVE_S)
     with scratch_folder() as scratch:
         sampler = Sampler(job["meters"], job["instruments"], scratch / "trace.bin", witnessed=scratch / EVENTS)
-        began = Instant.now()
+        started = Instant.now()
         sampler.start()
         time.sleep(_SETTLE_S)
         returned = None
         if missing is None:
             if job["cool_down"]["idle_band"] is not None:
                 returned = wait_for_idle(sampler, idle, job["cool_down"]["idle_band"], job["cool_down"]["timeout_s"])
-            rested_s = time.monotonic() - rest_began
+            rested_s = time.monotonic() - rest_started
             outcome = work(job, environment, scratch, files.log, lock)
         else:
             rested_s, now_ns = 0.0, time.monotonic_ns()
@@ -130,11 +130,11 @@ def measure(
         "preflight": preflight,
         "lock": lock.facts(),
         "sampler": None if "error" in summary else summary,
-        "clock": {"monotonic_ns": began.monotonic_ns, "utc": began.utc, "moved_s": Instant.now().moved_s(began)},
+        "clock": {"monotonic_ns": started.monotonic_ns, "utc": started.utc, "moved_s": Instant.now().moved_s(started)},
     }
     record = _record(job, environment, idle, trace, events, outcome, result, {**around, "error": summary.get("error")})
     record = cast("RunRecord", Secrets.from_this_machine().redact_reasons(record))
-    clock = Clock(began.monotonic_ns, began.utc)
+    clock = Clock(started.monotonic_ns, started.utc)
     _stamp(record["windows"], clock)
     write_trace(files.power, trace)
     write_events(files.events, events, clock)
@@ -143,7 +143,7 @@ def measure(
 
 
 def _pass_over(job: Mapping[str, Any], environment: Mapping[str, Any], log: Path, lock: MachineLock) -> str | None:
-    """Run a job without measuring it; why it failed, or None."""
+    """Run a job without measuring it; return why it failed, or None."""
     with scratch_folder() as scratch:
         return work(job, environment, scratch, log, lock).reason
 
@@ -196,7 +196,7 @@ def _record(
 
 
 def _keep_predictions(result: WorkerResult | None, source: Path, place: Path) -> None:
-    """Put the run's predictions beside its record, in place of those of an earlier attempt."""
+    """Write the run's predictions next to its record; those of an earlier attempt are replaced."""
     place.unlink(missing_ok=True)
     if result and "predictions" in result:
         right = read_right(source, result["predictions"])

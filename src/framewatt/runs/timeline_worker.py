@@ -119,7 +119,10 @@ class _RecordedEvents(Events):
 
 
 def main(job_path: str) -> None:
-    """Run the job as the worker does; write the spans to `job["spans"]`, and of how much work they are beside them."""
+    """Run the job as the worker does, and write its spans.
+
+    The spans go to `job["spans"]`. A JSON file next to it, with the same stem, records how much work they cover.
+    """
     job = read_json(Path(job_path))
     # Libraries read these when the engine is imported.
     os.environ.update(profiler_variables(job["engine"]))

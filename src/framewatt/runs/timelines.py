@@ -1,7 +1,7 @@
 """A timeline of a cell: its work under the framework's own profiler, sampled, and the same work without the profiler.
 
-Neither is a measured run. The second tells what the profiler costs. Timelines are files (spans.parquet): a row a span;
-those of steps have what the program saw around them.
+Neither is a measured run. The second shows the profiler's cost. Timelines are files (spans.parquet) with a row for each
+span; the rows of steps also have the times around the step that the program recorded.
 """
 
 from collections.abc import Mapping
@@ -54,8 +54,8 @@ def write_spans(path: Path, spans: Spans) -> None:
     steps = spans.words[spans.name] == STEP
     if steps.sum() != len(spans.steps_ns):
         raise FramewattError(
-            f"operators: found {steps.sum()} steps in the profile and {len(spans.steps_ns)} in the run; "
-            "allowed: as many"
+            f"operators: the profile has {steps.sum()} steps and the run {len(spans.steps_ns)}. Run the "
+            "study again, which repeats its timeline."
         )
     words = pa.array(spans.words.tolist(), pa.string())
     columns = {
@@ -104,7 +104,7 @@ def read_spans(path: Path) -> Spans:
 
 
 def _origins(table: pa.Table) -> np.ndarray:
-    """(n,), as in Span."""
+    """Return the origin of each span, shape (n,), as in Spans."""
     origin: np.ndarray = table["origin"].fill_null(ON_HOST).to_numpy()
     launched = origin >= 0
     if (origin < ON_HOST).any() or (origin >= len(origin)).any() or (origin[origin[launched]] != ON_HOST).any():
@@ -113,7 +113,7 @@ def _origins(table: pa.Table) -> np.ndarray:
 
 
 def _places(column: pa.ChunkedArray, words: dict[str, int]) -> np.ndarray:
-    """Places of a column's texts among words, to which new ones are added."""
+    """Return the places of a column's texts in `words`, to which new texts are added."""
     parts = [np.zeros(0, np.int32)]
     for chunk in column.chunks:
         of = [words.setdefault(text, len(words)) for text in chunk.dictionary.to_pylist()]
@@ -138,7 +138,7 @@ def record_timeline(
     log: Path,
     lock: MachineLock,
 ) -> dict[str, Any]:
-    """Make both passes, in an order that differs from cell to cell, and keep the timeline and its record.
+    """Make both passes, in an order that differs from cell to cell, and write the timeline and its record.
 
     Args:
         job: of the timeline.
@@ -155,21 +155,21 @@ def record_timeline(
         FramewattError: a meter cannot be read.
     """
 
-    def make(made: Path) -> str | None:
+    def make(target: Path) -> str | None:
         passes: dict[str, Any] = {}
-        spans = made.parent / "spans.npz"
+        spans = target.parent / "spans.npz"
         for which in order_of(job["cell_id"]):
             passes[which], reason = _one_pass({**job, "spans": str(spans)}, which, idle, environment, log, lock)
             if reason:
                 return reason
         try:
-            write_spans(made / SPANS, Spans.load(spans))
+            write_spans(target / SPANS, Spans.load(spans))
         except FramewattError as error:
             return str(error)
-        write_trace(made / POWER, passes[PROFILED].pop("trace"))
+        write_trace(target / POWER, passes[PROFILED].pop("trace"))
         del passes[PLAIN]["trace"]
-        told = {name: job[name] for name in ("cell_id", "cell", "engine", "phase")}
-        write_json(made / RECORD, {**told, "passes": passes})
+        about = {name: job[name] for name in ("cell_id", "cell", "engine", "phase")}
+        write_json(target / RECORD, {**about, "passes": passes})
         return None
 
     return store_result(make, job, environment, folder, RECORD, repeat_failures=True)
@@ -183,7 +183,7 @@ def _one_pass(
     log: Path,
     lock: MachineLock,
 ) -> tuple[dict[str, Any], str | None]:
-    """Run a worker beside the sampler: its timed window, its units and the trace; or why it failed."""
+    """Run a worker while the sampler runs; return its timed window, its units and the trace, or why it failed."""
     instruments = {**job["instruments"], "period_s": PERIOD_S}
     with scratch_folder() as scratch:
         sampler = Sampler(idle["meters"], instruments, scratch / "trace.bin", witnessed=scratch / EVENTS)
@@ -196,9 +196,9 @@ def _one_pass(
         parts = spans_of(events_of(scratch, outcome))["steady"]
         units = read_json(scratch / RESULT)["units"]
     if which == PROFILED:
-        told = read_json(Path(job["spans"]).with_suffix(".json"))
-        units |= {"count": told["units"]}
-        if until_ns := told["until_ns"]:
+        extent = read_json(Path(job["spans"]).with_suffix(".json"))
+        units |= {"count": extent["units"]}
+        if until_ns := extent["until_ns"]:
             parts = [(start, min(end, until_ns)) for start, end in parts if start < until_ns]
     window = windows_of({"steady": parts}, trace, idle)["steady"]
     return {"window": window, "units": units, "sampler": summary, "trace": trace}, None

@@ -24,7 +24,7 @@ window lasts: the time that a queue takes to settle grows as 1 / (1 - share)^2."
 FEW_REQUESTS = 100
 """Requests below which 99 % of them are all of them, or all but one."""
 
-_BESIDE_PACKAGES = ("cpu:core", "cpu:uncore", "cpu:psys")
+_NOT_WITH_PACKAGES = ("cpu:core", "cpu:uncore", "cpu:psys")
 """Prefixes of domains that no total includes where there are packages: parts of a package, or psys, which holds it."""
 
 
@@ -46,7 +46,7 @@ class Verdict:
 
 
 def counts(record: RunRecord) -> bool:
-    """Whether a run counts: it took place, and the energy of its primary window is valid.
+    """Return whether a run counts: it took place, and the energy of its primary window is valid.
 
     Args:
         record: a run record.
@@ -99,10 +99,10 @@ def judge(
 
 
 def domain_messages(energies: Mapping[str, Any], kind: str) -> list[str]:
-    """Reasons or flags of the energies of a window, each prefixed with its domain.
+    """Return the reasons or flags of the energies of a window, each prefixed with its domain.
 
     Where no total includes a domain, such as a graphics unit that is switched off, its reasons become flags. So do
-    those of a GPU without power readings that the run did not use, or whose energy a wall meter includes.
+    those of a GPU without power readings if the run did not use it, or if a wall meter includes its energy.
 
     Args:
         energies: by domain.
@@ -110,15 +110,15 @@ def domain_messages(energies: Mapping[str, Any], kind: str) -> list[str]:
     """
     wall = any(domain.startswith("external:") and energy["valid"] for domain, energy in energies.items())
     packages = any(domain.startswith("cpu:package") for domain in energies)
-    found = []
+    messages = []
     for domain, energy in energies.items():
-        beside = packages and domain.startswith(_BESIDE_PACKAGES)
-        beside |= NO_POWER in energy["reasons"] and (bool(energy.get("unused")) or wall)
-        texts = [] if beside and kind == "reasons" else energy[kind]
-        if beside and kind == "flags":
+        in_no_total = packages and domain.startswith(_NOT_WITH_PACKAGES)
+        in_no_total |= NO_POWER in energy["reasons"] and (bool(energy.get("unused")) or wall)
+        texts = [] if in_no_total and kind == "reasons" else energy[kind]
+        if in_no_total and kind == "flags":
             texts = [*texts, *(f"does not count: {reason}" for reason in energy["reasons"])]
-        found += [f"{domain}: {text}" for text in texts]
-    return found
+        messages += [f"{domain}: {text}" for text in texts]
+    return messages
 
 
 def _flags_around(job: Mapping[str, Any], outcome: Outcome, around: Mapping[str, Any]) -> list[str]:
@@ -166,7 +166,7 @@ def _flags(job: Mapping[str, Any], result: Mapping[str, Any] | None, energies: M
 
 
 def _flags_of_load(loop: Mapping[str, Any] | None) -> list[str]:
-    """Why latencies of an open loop say little, if they do."""
+    """Return flags on latencies of an open loop that mean little."""
     if loop is None:
         return []
     flags = []
@@ -179,19 +179,19 @@ def _flags_of_load(loop: Mapping[str, Any] | None) -> list[str]:
 
 
 def _outside(workload: Mapping[str, Any]) -> str:
-    """Which nodes ran outside the claimed execution provider."""
+    """Return a sentence on the nodes that ran outside the claimed execution provider."""
     claimed = workload["execution_provider"]
-    told = [
+    elsewhere = [
         f"{count} {kind} on {provider}"
         for provider, kinds in workload["nodes_by_provider"].items()
         if provider != claimed
         for kind, count in kinds.items()
     ]
-    return f"some nodes ran outside {claimed}" + (f": {', '.join(told)}" if told else "")
+    return f"some nodes ran outside {claimed}" + (f": {', '.join(elsewhere)}" if elsewhere else "")
 
 
 def unknown_quality(quality: Quality) -> list[str]:
-    """Flag of a primary metric that is unknown, with the reason; empty where it is known, or there is none."""
+    """Return the flag of a primary metric that is unknown, with the reason; empty where no flag is needed."""
     name = primary_of(quality)
     if name is None or quality[name]["reason"] is None:
         return []

@@ -1,4 +1,4 @@
-"""The measured process: runs one workload and records when each window began and ended.
+"""The measured process: runs one workload and records when each window starts and ends.
 
 `python -m framewatt.runs.worker <job.json>` runs inside a framework's environment. It writes events (one line each, as
 they happen) and, at its very end, a result; without a result the run has failed.
@@ -26,7 +26,7 @@ from framewatt.runs.events import Events
 from framewatt.runs.predictions import NAME as PREDICTIONS
 from framewatt.runs.predictions import as_bytes, predictions_entry
 from framewatt.study.factors import CLOSED, rate_of
-from framewatt.study.options import KEPT, STEP
+from framewatt.study.options import HEAP_STAYS, STEP
 from framewatt.study.records import Latency
 from framewatt.study.training import SEEDED
 from framewatt.tasks.phases import Work, needs_outputs, without_marks, work_done
@@ -41,13 +41,13 @@ def infer(workload: Inference, window: Mapping[str, Any], events: Events) -> dic
 
     Where the window has `passes`, at least so many are timed.
 
-    The outputs of the first, full pass are those that are judged. Those of later passes are kept only where the task
-    counts its units in them.
+    The outputs of the first, full pass are those that are judged. Those of later passes stay in memory only where the
+    task counts its units in them.
     """
     supply = Supply(workload, window.get("ahead_gb", AHEAD_GB))
     with events.window("setup"):
         workload.setup()
-        first = supply.of()
+        first = supply.batches()
     with events.window("warm_up"):
         workload.warm_up(window["warm_up_batches"])
     run, synchronize, now_ns = workload.run, workload.synchronize, time.monotonic_ns
@@ -66,7 +66,7 @@ def infer(workload: Inference, window: Mapping[str, Any], events: Events) -> dic
         synchronize()
         end_ns = now_ns()
         stamps.append(end_ns)
-    for batch in itertools.chain.from_iterable(supply.of() for _ in itertools.count()):
+    for batch in itertools.chain.from_iterable(supply.batches() for _ in itertools.count()):
         if end_ns - start_ns >= minimum_ns and len(stamps) > least:
             break
         returned = run(batch)
@@ -126,7 +126,7 @@ def _inferred(
 def train(workload: Training, epochs: int, events: Events, ahead_gb: float = AHEAD_GB) -> dict[str, Any]:
     """Time each epoch; the test set is evaluated between epochs, outside the timed windows.
 
-    Losses are read there, too, or after each step where the option `loss_read` says so.
+    Losses are read there, too. With the option `loss_read: step` they are read after each step instead.
     """
     reads = workload.spec.level("loss_read") == STEP
     supply = Supply(workload, ahead_gb)
@@ -135,7 +135,7 @@ def train(workload: Training, epochs: int, events: Events, ahead_gb: float = AHE
         workload.check_learns()
     rows: list[dict[str, Any]] = []
     for epoch in range(1, epochs + 1):
-        batches = supply.of(epoch)
+        batches = supply.batches(epoch)
         losses = []
         workload.synchronize()
         start_ns = time.monotonic_ns()
@@ -173,14 +173,14 @@ def train(workload: Training, epochs: int, events: Events, ahead_gb: float = AHE
 def main(
     job_path: str,
     events_in: Callable[[TextIO], Events] = Events,
-    made: Callable[[Workload], object] = lambda workload: None,
+    watch: Callable[[Workload], object] = lambda workload: None,
 ) -> None:
     """Run the job and write its result.
 
     Args:
         job_path: of the job.
         events_in: makes the events that are written to a file.
-        made: is called with the workload before it is set up.
+        watch: is called with the workload before it is set up.
     """
     job = read_json(Path(job_path))
     data = load_arrays(Path(job["data"]))
@@ -189,14 +189,14 @@ def main(
         if job["phase"] == "train":
             check_trains(spec_of(job))
             training = make_training(job["engine"], spec_of(job), data)
-            made(training)
+            watch(training)
             result = train(training, job["training"]["epochs"], events, job["window"].get("ahead_gb", AHEAD_GB))
             result["workload"] = _with_in_force(training.facts(), loss_read=training.spec.level("loss_read"))
             reported = {**training.levels(), "loss_read": training.spec.level("loss_read")}
             training.close()
         else:
             inference = make_inference(job["engine"], spec_of(job), data)
-            made(inference)
+            watch(inference)
             load = inference.spec.level("load")
             if inference.spec.level("client") == "node":
                 result = infer_from_node(inference, job["window"], events)
@@ -224,64 +224,68 @@ def main(
 
 
 def with_predictions(result: Mapping[str, Any], path: Path) -> dict[str, Any]:
-    """The result as it is written to JSON; the correct predictions, where known, go to a file of their own.
+    """Return the result as it is written to JSON; the correct predictions, where known, go to a file of their own.
 
     Args:
         result: of a run, with `right`, see tasks.contract.Judged.
         path: the file of predictions.
     """
-    kept = {name: value for name, value in result.items() if name != "right"}
+    written = {name: value for name, value in result.items() if name != "right"}
     if result["right"] is None:
-        return kept
+        return written
     path.write_bytes(as_bytes(result["right"]))
-    return {**kept, "predictions": predictions_entry(result["right"])}
+    return {**written, "predictions": predictions_entry(result["right"])}
 
 
 def without_quality(result: Mapping[str, Any], why: str) -> dict[str, Any]:
-    """The result with all metrics unknown, since they would mean nothing (see `why`); an earlier reason is kept."""
+    """Return the result with all metrics unknown for the reason `why`; a metric that has a reason keeps it."""
     quality = {
-        name: {**{key: one for key, one in told.items() if key != HINT}, "value": None, "reason": told["reason"] or why}
-        for name, told in result["quality"].items()
+        name: {
+            **{key: value for key, value in metric.items() if key != HINT},
+            "value": None,
+            "reason": metric["reason"] or why,
+        }
+        for name, metric in result["quality"].items()
     }
     return {**result, "quality": quality, "right": None}
 
 
-def _with_in_force(facts: Mapping[str, Any], **told: str) -> dict[str, Any]:
-    """Facts with levels that are in force by what the worker does, and not by the framework."""
-    return {**facts, "in_force": {**facts.get("in_force", {}), **told}}
+def _with_in_force(facts: Mapping[str, Any], **levels: str) -> dict[str, Any]:
+    """Return facts with levels that are in force through the worker and not through the framework."""
+    return {**facts, "in_force": {**facts.get("in_force", {}), **levels}}
 
 
 def checked_heap(job: Mapping[str, Any]) -> str:
     """Return whether freed memory stays with the process (`kept`) or is `returned` to the kernel, see host.memory.
 
     Raises:
-        FramewattError: the cell requests that it is kept, and it is returned.
+        FramewattError: the cell requests that it stays, and it is returned.
     """
     in_force = heap_in_force()
-    if heap_settings(job) and in_force != KEPT:
+    if heap_settings(job) and in_force != HEAP_STAYS:
         raise FramewattError(
-            f"heap: freed memory is {in_force} to the kernel, and the cell says {KEPT}. Run without another allocator "
-            "(LD_PRELOAD), on a system with glibc."
+            f"heap: freed memory is {in_force} to the kernel, and the cell requests {HEAP_STAYS}. Run without another "
+            "allocator (LD_PRELOAD), on a system with glibc."
         )
     return in_force
 
 
 def peak_memory_b() -> int | None:
-    """Largest resident memory so far of this process, or of one that it started and waited for; None where unknown.
+    """Return the largest resident memory so far of this process, or of a process that it started; None where unknown.
 
-    Not by `getrusage` of this process: its number includes what the parent held when it started this one.
+    Not by `getrusage` of this process: its number includes the parent's memory when it started this one.
     """
     status = Path("/proc/self/status")
     lines = status.read_text(encoding="utf-8").splitlines() if status.is_file() else []
     own_kib = next((int(line.split()[1]) for line in lines if line.startswith("VmHWM:")), None)
     if own_kib is None:
         return None
-    # A child's number includes what this process held, which is counted anyway.
+    # A child's number includes the memory of this process, which is counted anyway.
     return 1024 * max(own_kib, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 
 
 def _latency(stamps: Sequence[int] | NDArray[np.int64]) -> Latency:
-    """Statistics of batch latency: seconds from handing over a batch until its scores are on the host."""
+    """Return statistics of batch latency: seconds from handing over a batch until its scores are on the host."""
     seconds = np.diff(np.array(stamps)) * 1e-9
     p50, p95, p99 = np.quantile(seconds, [0.5, 0.95, 0.99])
     return {

@@ -15,7 +15,7 @@ from framewatt.statistics.hypothesis_tests import compare_pair, correct
 from framewatt.statistics.log_ratios import FEWEST, log_ratio, logs_of, number
 from framewatt.statistics.power import smallest_p
 from framewatt.statistics.selection import ENERGIES, by_reason, cells_of, counted, left_out, totals
-from framewatt.study.statistical_tests import BESIDE, RANK_SUM, SIGNED_RANK, is_of_ranks, is_paired
+from framewatt.study.statistical_tests import CHECK_OF, RANK_SUM, SIGNED_RANK, is_of_ranks, is_paired
 
 _SIZES = [
     *("mean_a", "mean_b", "median_a", "median_b", "ratio", "ratio_low", "ratio_high"),
@@ -119,7 +119,7 @@ def _compare(
     if estimated[0] != estimated[1]:
         flags.append(f"{cell_a if estimated[0] else cell_b} is estimated, the other is not")
     a, b = (used[quantity].to_numpy(dtype=np.float64) for used in (used_a, used_b))
-    outcome, check = compare_pair(settings["test"], a, b), compare_pair(BESIDE[settings["test"]], a, b)
+    outcome, check = compare_pair(settings["test"], a, b), compare_pair(CHECK_OF[settings["test"]], a, b)
     row |= {
         "cell_a": cell_a,
         "cell_b": cell_b,

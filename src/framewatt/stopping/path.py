@@ -107,7 +107,7 @@ def path_of(cells: Iterable[AnyCell], settings: Mapping[str, Any], records: Coll
     if rule is None:
         raise ValueError(f"repetitions are {settings['repetitions']!r}, and not a rule when to stop")
     cells = list(cells)
-    blocks, logs, set_aside = _logarithms(rule, cells, records, Scope.of(settings))
+    blocks, logs, set_aside = _logarithms(rule, cells, records, Scope.from_settings(settings))
     ends_min = minutes_after(records, blocks) if rule.minutes is not None else []
     compared = {
         name: [cell.id for cell in members]

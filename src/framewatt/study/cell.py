@@ -66,7 +66,7 @@ class Cell:
 
     @property
     def framework(self) -> str:
-        """Framework whose weights the cell uses."""
+        """Framework of the weights that the cell uses."""
         return RUNTIMES[self.runtime].framework
 
     @property
@@ -166,7 +166,7 @@ def timeline_cells(settings: Mapping[str, Any], cells: Iterable[Cell]) -> dict[s
 
 
 def repeated_cells(settings: Mapping[str, Any], cells: Iterable[Cell]) -> dict[str, Cell]:
-    """The cells whose operators are repeated alone, by name: those that have a timeline, where the study asks for it.
+    """Return the cells with operators that are repeated alone, by name: all with a timeline, if the study requests it.
 
     Args:
         settings: of the study.
@@ -176,10 +176,10 @@ def repeated_cells(settings: Mapping[str, Any], cells: Iterable[Cell]) -> dict[s
 
 
 def _programs(cells: Iterable[Cell]) -> dict[str, Cell]:
-    """Cells that are programs in Python, by name; of those that differ in the state of caches alone, the first."""
-    found: dict[tuple[Any, ...], Cell] = {}
+    """Return the cells that are programs in Python, by name; the first of those that differ only in their caches."""
+    programs: dict[tuple[Any, ...], Cell] = {}
     for cell in cells:
         levels = {name: level for name, level in cell.to_dict().items() if name != "caches"}
         if cell.changed.get("client") != "node":
-            found.setdefault(tuple(levels.items()), cell)
-    return {cell.id: cell for cell in found.values()}
+            programs.setdefault(tuple(levels.items()), cell)
+    return {cell.id: cell for cell in programs.values()}

@@ -21,22 +21,22 @@ LAMB = "lamb"
 """Level of the option `optimizer`: layer-wise adaptive moments (You et al., ICLR 2020)."""
 
 GREEDY = "greedy"
-"""Level of the option `decoding`: the likeliest token each time, in place of a model's own search."""
+"""Level of the option `decoding`: the likeliest token each time, instead of a model's own search."""
 
 COLD, WARM = "cold", "warm"
-"""Levels of the option `caches`, beside that of caches as the run before left them."""
+"""Levels of the option `caches`; the default is the state in which the previous run left them."""
 
 FUSED, FOREACH, ONE_BY_ONE = "fused", "foreach", "one_by_one"
 """Levels of the option `update`."""
 
 STEP = "step"
-"""Level of the option `loss_read`, beside that of epochs."""
+"""Level of the option `loss_read`; the default is after each epoch."""
 
-KEPT = "kept"
-"""Level of the option `heap`, beside the allocator's default."""
+HEAP_STAYS = "kept"
+"""Level of the option `heap`: freed memory stays with the process. The default is that of the allocator."""
 
 REMOVED = "removed"
-"""Level of the option `weight_inputs`, beside that of exports as they are."""
+"""Level of the option `weight_inputs`; the default is exports as they are."""
 
 EVERYWHERE, NOWHERE = "everywhere", "nowhere"
 """Levels of the option `tf32`, besides the framework's default."""
@@ -85,7 +85,7 @@ class Option:
             `{level}`, and `{others}` for frameworks that have it.
         by_worker: whether framewatt's worker acts on it, for every engine.
         leaves_open: whether the default leaves the matter to the framework, so that any level may be in force.
-        word: prefix for a level that says nothing by itself, such as a number.
+        word: prefix for a level with no meaning by itself, such as a number.
     """
 
     name: str
@@ -101,12 +101,12 @@ class Option:
     word: str = ""
 
     @property
-    def of_training(self) -> bool:
-        """Whether inference has none of its levels, its default neither."""
+    def is_of_training(self) -> bool:
+        """Return whether inference has none of its levels, not even the default."""
         return self.phase == "train"
 
     def is_of(self, phase: str | None) -> bool:
-        """Whether a phase has any of its levels; of an unknown phase, None, nothing is ruled out."""
+        """Return whether a phase has any of its levels; True for an unknown phase (None)."""
         return phase is None or self.phase in (None, phase)
 
     def refusal(self, cell: Configuration, level: Level, device: str) -> str | None:
@@ -114,11 +114,11 @@ class Option:
         return self.condition(cell, level, device) if self.is_of(cell.phase) else self.other_phase
 
     def text(self, level: Level) -> str:
-        """A level as readers see it: `threads 2`, `adam`."""
+        """Return a level as readers see it: `threads 2`, `adam`."""
         return f"{self.word} {_plain(level)}".strip()
 
     def suffix(self, level: Level) -> str:
-        """A level as a part of a cell's name: `threads2`, `graph-basic`, `adam`."""
+        """Return a level as a part of a cell's name: `threads2`, `graph-basic`, `adam`."""
         return self.text(level).replace(" ", "-" if isinstance(level, str) else "").replace("/", "-per-")
 
 
@@ -298,7 +298,7 @@ OPTIONS: Mapping[str, Option] = {
             "heap",
             "Whether memory that a run lets go of returns to the kernel as glibc finds fit (`default`), or stays with "
             "the process (`kept`), which spares it page faults.",
-            _words("default", KEPT),
+            _words("default", HEAP_STAYS),
             "default",
             _heap,
             by_worker=True,

@@ -211,7 +211,8 @@ def own_models(path: Path, settings: Mapping[str, Any]) -> dict[str, OwnModel]:
         if not model.frameworks:
             raise FramewattError(f"{path}: models.{name}: it has neither onnx nor factory. Name one of them, or both.")
         if problem := next(problems(entry), None):
-            raise FramewattError(f"{path}: models.{name}.{problem}")
+            fault = f"models.{name}.{problem}"
+            raise FramewattError(f"{path}: {fault}")
         models[name] = model
     return models
 

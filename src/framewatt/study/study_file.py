@@ -228,7 +228,7 @@ _REPEAT = "repeat"
 """The default of `disturbance`, before disturbed runs were set aside."""
 
 _UNMETERED = "unmetered"
-"""The key of `statistics` that says what totals hold of processors without a meter."""
+"""The key of `statistics` for what totals include of processors without a meter."""
 
 
 def with_planned_defaults(content: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
@@ -249,7 +249,7 @@ def with_planned_defaults(content: Mapping[str, Any], plan: Mapping[str, Any]) -
 
 
 def without_unset(statistics: Mapping[str, Any]) -> dict[str, Any]:
-    """The `statistics` of a study, without what is None since its plan is from before there was such a key.
+    """Return the `statistics` of a study without a key that is None because its plan is older than the key.
 
     Args:
         statistics: with defaults filled in.

@@ -55,7 +55,7 @@ def factor_columns(data: pd.DataFrame, factors: Iterable[str]) -> dict[str, Show
 
 
 def _of_training(name: str) -> bool:
-    return name in OPTIONS and OPTIONS[name].of_training
+    return name in OPTIONS and OPTIONS[name].is_of_training
 
 
 def _level_of(name: str) -> Show:

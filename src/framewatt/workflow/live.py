@@ -156,12 +156,12 @@ class Live:
 
         settings = self._plan["settings"]
         paths = self._progress.records_of(range(self._blocks + 1, blocks + 1))
-        read = StoredRecords.of((path, read_run(path)) for path in paths)
+        read = StoredRecords.from_records((path, read_run(path)) for path in paths)
         # With the block before: its last run may have been disturbed together with the first new run.
         counted = set_aside([*self._last_block.items(), *read.items()], settings)
         records = [record for record in counted.values() if record["repetition"] > self._blocks]
-        self._last_block = StoredRecords.of(item for item in read.items() if item[1]["repetition"] == blocks)
-        rows = runs_frame(records, scope=Scope.of(settings))
+        self._last_block = StoredRecords.from_records(item for item in read.items() if item[1]["repetition"] == blocks)
+        rows = runs_frame(records, scope=Scope.from_settings(settings))
         self._frame = rows if self._frame is None else pd.concat([self._frame, rows], ignore_index=True)
         self._blocks = blocks
         planned = max(entry["repetition"] for entry in self._plan["order"])

@@ -167,7 +167,7 @@ class Progress:
 
     @property
     def _scope(self) -> Scope:
-        return Scope.of(self._settings) if "statistics" in self._settings else Scope()
+        return Scope.from_settings(self._settings) if "statistics" in self._settings else Scope()
 
 
 def rest_line(cool_down: Mapping[str, Any]) -> str:

@@ -39,7 +39,7 @@ def frame_problems(package: Opened) -> Iterator[str]:
     witnessed = any("witness" in window for record in records for window in record["windows"].values())
     # The frames of a package from before there was a witness have no columns of it.
     without = [] if witnessed else WITNESSED
-    scope = Scope.of(package.settings)
+    scope = Scope.from_settings(package.settings)
     frames = {"runs": runs_frame(records, drifts, scope), "epochs": epochs_frame(records, drifts, scope)}
     for name, whole in frames.items():
         kept = folder / f"{name}.parquet", folder / f"{name}.csv"

@@ -61,7 +61,7 @@ class RunFolder:
     @property
     def record(self) -> RunRecord | None:
         """Its record, made anew."""
-        return None if self.held is None else self.held.made()
+        return None if self.held is None else self.held.load()
 
     @property
     def where(self) -> str:
@@ -222,7 +222,7 @@ class Opened:
 def _on_machine(run: MergedRun, merged: Merged) -> RunFolder:
     """A run of a merged study, in the package of its machine, as one of the whole."""
     record, problem = _record_in(run.path.parent)
-    whole = StoredRecord(merged.as_one(record.made(), run.source.machine)) if record is not None else None
+    whole = StoredRecord(merged.as_one(record.load(), run.source.machine)) if record is not None else None
     return RunFolder(run.path.parent, run.cell.id, run.repetition, whole, problem)
 
 

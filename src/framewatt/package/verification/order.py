@@ -14,7 +14,7 @@ from framewatt.base.files import parse_json, sha256_of
 from framewatt.host.machine import session_of
 from framewatt.package.verification.opened import Opened, RunFolder
 from framewatt.package.verification.reading import some
-from framewatt.runs.chain import FIRST, FOUND, LEFT_OUT, MEASURED, NAME, hashes_of
+from framewatt.runs.chain import EARLIER, FIRST, LEFT_OUT, MEASURED, NAME, hashes_of
 from framewatt.runs.clocks import offset_s
 from framewatt.study.records import RunRecord
 from framewatt.study.study import FileStudy, MeasuredStudy
@@ -74,7 +74,7 @@ def chain_summary(package: Opened) -> str | None:
         return None
     entries = entries_of(package)
     measured = [entry for entry in entries if entry.kind == MEASURED]
-    found = {entry.run for entry in entries if entry.kind == FOUND} - {entry.run for entry in measured}
+    found = {entry.run for entry in entries if entry.kind == EARLIER} - {entry.run for entry in measured}
     again = len(measured) - len({entry.run for entry in measured})
     planned = {(run.cell, run.repetition) for run in package.runs}
     without = [entry.where for entry in entries if entry.kind == LEFT_OUT and entry.run not in planned]
@@ -138,7 +138,7 @@ def _entry(content: Any) -> Entry:
     typed = isinstance(fields.get("cell"), str) and type(fields.get("repetition")) is int and isinstance(hashes, dict)
     attempt = fields.get("attempt")
     counted = type(attempt) is int and attempt > 0 if fields.get("kind") == MEASURED else attempt is None
-    if not typed or not counted or fields.get("kind") not in (MEASURED, FOUND, LEFT_OUT):
+    if not typed or not counted or fields.get("kind") not in (MEASURED, EARLIER, LEFT_OUT):
         raise ValueError("no entry")
     return Entry(**{name: fields.get(name) for name in Entry.__dataclass_fields__} | {"sha256": hashes})
 
@@ -160,7 +160,7 @@ def _skipping(entries: list[Entry]) -> Iterator[str]:
     may repeat, and begin anew where a run was killed before its record was written, was deleted, or became another job.
     Of a run whose record is older than its chain nobody knows the attempt.
     """
-    begun_late = any(entry.kind == FOUND for entry in entries)
+    begun_late = any(entry.kind == EARLIER for entry in entries)
     known: dict[tuple[str, int], set[int]] = {}
     for entry in entries:
         if entry.kind != MEASURED or entry.attempt is None:

@@ -24,7 +24,7 @@ from framewatt.planning.placement import calibration_of
 from framewatt.prepare.exporters.contract import CHECK_RECORD
 from framewatt.prepare.parity_sheet import RECORD as PARITY_RECORD
 from framewatt.prepare.training import RECORD as TRAIN_RECORD
-from framewatt.runs.batches import AHEAD_GB, PASSES, always_ahead, made
+from framewatt.runs.batches import AHEAD_GB, PASSES, always_ahead, choose_mode
 from framewatt.runs.conditions import RECORDED_SINCE, requested
 from framewatt.runs.profiling import RECORD as PROFILE_RECORD
 from framewatt.runs.repeated import RECORD as REPEATED_RECORD
@@ -270,7 +270,7 @@ def _made(cell: Cell, record: Mapping[str, Any], window: Mapping[str, Any]) -> I
     told, ahead_gb = record.get("batches"), window.get("ahead_gb", AHEAD_GB)
     if told is None and record["status"] == OK and ahead_gb != AHEAD_GB and not always_ahead(cell.changed):
         yield f"batches: the record does not say how they were made; the study file sets window.ahead_gb {ahead_gb:g}"
-    if told and told["made"] != (expected := made(told["pass_b"], ahead_gb)):
+    if told and told["made"] != (expected := choose_mode(told["pass_b"], ahead_gb)):
         yield f"batches: the record states {told['made']}, with {told['pass_b']} bytes a pass they are {expected}"
 
 
