@@ -212,7 +212,7 @@ def test_a_file_that_is_there_is_not_said_to_be_missing(load, tmp_path: Path) ->
         (
             ["m/gpu-1.csv"],
             {"logs": [GPU | {"pattern": "../{model}/gpu-{run}.csv"}]},
-            "is not a pattern. Use a rel",
+            "is not a pattern. Use",
         ),
         (["m/gpu-1.csv"], {"logs": [GPU | {"pattern": "{model}/{run,[}.csv"}]}, "is not a regular expression"),
         (["m/gpu-1.csv"], {"repetition": "number"}, "has no field {number}"),

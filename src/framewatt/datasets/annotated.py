@@ -114,7 +114,7 @@ def load_annotated(path: Path, content: Mapping[str, NDArray[Any]]) -> dict[str,
 
 
 def _problem_of_objects(objects: Objects, classes: int) -> str | None:
-    """What is wrong with the first object that cannot be right; None where all can be."""
+    """Return what is wrong with the first object that cannot be right; None where all can be."""
     left, top, right, bottom = objects.boxes.T
     height, width = objects.size
     inside = (left >= 0) & (top >= 0) & (right <= width) & (bottom <= height)

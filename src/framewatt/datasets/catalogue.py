@@ -49,11 +49,11 @@ class Catalogue:
         )
 
     def body_of(self, workload: str) -> str | None:
-        """The source of a model's published weights without a head, if there is one."""
+        """Return the source of a model's published weights without a head, if there is one."""
         return next((name for name, source in self.sources.items() if source.get("body_of") == workload), None)
 
     def with_own(self, models: Iterable[OwnModel]) -> "Catalogue":
-        """The same catalogue with the samples of a study's own models added."""
+        """Return the same catalogue with the samples of a study's own models added."""
         definitions, variants = dict(self.definitions), dict(self.variants)
         for model in models:
             definitions[model.arrays_name] = model.definition

@@ -100,7 +100,7 @@ def make(
 
 
 def _locate(folder: Path, layouts: list[_Layout]) -> tuple[_Layout, Path]:
-    """The layout found in a folder, with all its files, and the folder of these."""
+    """Return the layout found in a folder, with all its files, and the folder of these."""
     for layout in layouts:
         for root in (folder, folder / layout.folder):
             names = [*layout.train, layout.test]
@@ -128,7 +128,7 @@ def _read(path: Path, version: int, labels: str, layout: _Layout) -> Labelled:
 
 
 def _read_python(path: Path, version: int, labels: str) -> tuple[NDArray[Any], NDArray[Any]]:
-    """A pickled batch; its keys are bytes or text, depending on who wrote it."""
+    """Return a pickled batch; its keys are bytes or text, depending on who wrote it."""
     content = read_plain_pickle(path)
     if not isinstance(content, dict):
         raise FramewattError(f"{path}: it has {type(content).__name__} in it. Use a batch of CIFAR.")
@@ -183,7 +183,7 @@ def read_plain_pickle(path: Path) -> Any:
 
 class _PlainUnpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
-        """The replacement for a name in the file."""
+        """Return the replacement for a name in the file."""
         try:
             return _NAMES[module, name]
         except KeyError:
@@ -193,13 +193,13 @@ class _PlainUnpickler(pickle.Unpickler):
 
 
 def _array(_subtype: object, _shape: object, _typecode: object) -> NDArray[Any]:
-    """An empty array; its state follows in the file."""
+    """Return an empty array; its state follows in the file."""
     array: NDArray[Any] = _EMPTY_ARRAY(np.ndarray, (0,), b"b")
     return array
 
 
 def _number_type(name: str | bytes, align: object = False, copy: object = True) -> np.dtype[Any]:
-    """A numeric dtype; an array of objects could hold anything."""
+    """Return a numeric dtype; an array of objects could hold anything."""
     text = name.decode("ascii") if isinstance(name, bytes) else name
     if not _NUMBER_TYPE.fullmatch(text):
         raise FramewattError(f"it has an array of {text!r} in a pickle. Use numbers; get the file again.")
@@ -207,7 +207,7 @@ def _number_type(name: str | bytes, align: object = False, copy: object = True) 
 
 
 def _bytes(text: str, encoding: str) -> bytes:
-    """How protocol 2 writes the bytes of Python 3."""
+    """Return how protocol 2 writes the bytes of Python 3."""
     return text.encode(encoding)
 
 

@@ -136,7 +136,7 @@ def _arrays(
 
 
 def _places(folder: Path, split: str, names: Sequence[str]) -> tuple[Path, Path]:
-    """Where the annotations and the images of a split are."""
+    """Return where the annotations and the images of a split are."""
     if len(names) != 2 or (problem := next(filter(None, map(problem_of_name, names)), None)):
         value = f"{list(names)}, {problem}" if len(names) == 2 else str(list(names))
         raise FramewattError(
@@ -146,7 +146,7 @@ def _places(folder: Path, split: str, names: Sequence[str]) -> tuple[Path, Path]
 
 
 def _part(split: str, file: Path, images: Path, samples: int | None, seed: int) -> _Part:
-    """The images of a split that are used, and where they are."""
+    """Return the images of a split that are used, and where they are."""
     instances = read_instances(file)
     if not images.is_dir():
         raise FramewattError(f"{images}: there is no such folder. Put the images there that {file.name} lists.")
@@ -173,7 +173,7 @@ def _check_together(training: _Part, testing: _Part) -> None:
 def _filled(
     part: _Part, size: int, resize: Shape, preprocessing: str, *, masks: bool
 ) -> tuple[Image, Objects, Counter[str]]:
-    """The images of a split, shape (n, 3, size, size), what is on them, and what was left out."""
+    """Return the images of a split, shape (n, 3, size, size), what is on them, and what was left out."""
     images = np.zeros((len(part.chosen), 3, size, size), np.float32)
     kinds = {category: kind for kind, category in enumerate(part.instances.categories)}
     ready = PREPROCESSINGS[preprocessing][0]
@@ -198,7 +198,7 @@ _DEEP = ("I", "F")
 
 
 def within(folder: Path, name: str) -> Path:
-    """A file of a folder.
+    """Return a file of a folder.
 
     Args:
         folder: which may itself be a link.
@@ -225,7 +225,7 @@ def within(folder: Path, name: str) -> Path:
 
 
 def decoded(path: Path, size: tuple[int, int]) -> Any:
-    """An image as a Pillow image, RGB; turned by nothing, since annotations are of the pixels as they are stored.
+    """Return an image as a Pillow image, RGB. It is not rotated, since annotations refer to the pixels as stored.
 
     Args:
         path: JPEG or PNG of eight bits a colour; grey and CMYK are converted.
@@ -253,7 +253,7 @@ def decoded(path: Path, size: tuple[int, int]) -> Any:
 
 
 def decoder() -> str:
-    """The decoding library with its version, since another version may decode a JPEG to other pixels."""
+    """Return the decoding library with its version, since another version may decode a JPEG to other pixels."""
     import PIL
 
     return f"Pillow {PIL.__version__}"

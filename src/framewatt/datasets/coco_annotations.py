@@ -140,7 +140,7 @@ def read_instances(path: Path) -> Instances:
 def _by_id(
     path: Path, content: Any, key: str, make: Callable[[str, int, Mapping[str, Any]], _Entry]
 ) -> dict[int, _Entry]:
-    """What is made of each entry of a list, by its id.
+    """Return what is made of each entry of a list, by its id.
 
     Args:
         path: the file, for messages.
@@ -200,12 +200,12 @@ def _refuse_twice(path: Path, key: str, names: Mapping[int, str]) -> None:
 
 
 def _whole(value: Any, most: int) -> TypeGuard[int]:
-    """Whether it is a whole number from 0 to the most."""
+    """Return whether it is a whole number from 0 to the most."""
     return type(value) is int and 0 <= value <= most
 
 
 def _number(value: Any) -> bool:
-    """Whether it is a number, and neither NaN nor beyond LARGEST."""
+    """Return whether it is a number, and neither NaN nor beyond LARGEST."""
     return type(value) in (int, float) and -LARGEST <= value <= LARGEST
 
 

@@ -41,7 +41,7 @@ class Object(NamedTuple):
 def on_image(
     listed: Listed, placed: Placing, kinds: Mapping[int, int], *, masks: bool
 ) -> tuple[list[Object], Counter[str]]:
-    """The objects of an image in its square, and how often each of COUNTED was.
+    """Return the objects of an image in its square, and how often each of COUNTED was.
 
     Args:
         listed: the image.
@@ -58,7 +58,7 @@ def on_image(
 
 
 def joined(images: Sequence[Sequence[Object]], size: int, *, masks: bool) -> Objects:
-    """The objects of a split, image by image.
+    """Return the objects of a split, image by image.
 
     Args:
         images: what is on each.
@@ -80,7 +80,7 @@ def joined(images: Sequence[Sequence[Object]], size: int, *, masks: bool) -> Obj
 
 
 def _object(annotation: Annotation, placed: Placing, kind: int, counts: Counter[str], *, masks: bool) -> Object | None:
-    """An object in its square; None where nothing is left of it."""
+    """Return an object in its square; None where nothing is left of it."""
     left, top, width, height = annotation.box
     box = placed.box(left, top, width, height)
     sides = box[2:] - box[:2]
@@ -103,7 +103,7 @@ def _object(annotation: Annotation, placed: Placing, kind: int, counts: Counter[
 
 
 def _mask(annotation: Annotation, size: tuple[int, int], counts: Counter[str]) -> NDArray[np.uint8]:
-    """The mask of an annotation on its image."""
+    """Return the mask of an annotation on its image."""
     try:
         mask, left_out = mask_of(annotation.content.get("segmentation"), size)
     except FramewattError as error:
@@ -131,7 +131,7 @@ _MOST_CHARACTERS = 7
 
 
 def mask_of(segmentation: Any, size: tuple[int, int]) -> tuple[Mask, int]:
-    """The mask of an annotation.
+    """Return the mask of an annotation.
 
     Args:
         segmentation: of COCO: polygons, each `[x, y, x, y, …]` in pixels, or runs as `{"size": …, "counts": …}`.
@@ -160,7 +160,7 @@ def mask_of(segmentation: Any, size: tuple[int, int]) -> tuple[Mask, int]:
 
 
 def drawn(points: NDArray[np.float64], size: tuple[int, int]) -> Mask:
-    """The pixels of a polygon, bit for bit as rleFrPoly has them.
+    """Return the pixels of a polygon, bit for bit as rleFrPoly has them.
 
     Its outline is drawn in fifths of pixels. Where it crosses the middle of a column of pixels, inside begins or ends:
     going down the columns, each crossing turns outside into inside, or back.
@@ -215,7 +215,7 @@ def _outline(points: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np
 
 
 def _points(polygon: Any, size: tuple[int, int]) -> NDArray[np.float64]:
-    """The points of a polygon, shape (k, 2)."""
+    """Return the points of a polygon, shape (k, 2)."""
     if not isinstance(polygon, list) or not set(map(type, polygon)) <= {int, float} or len(polygon) % 2:
         raise FramewattError("it has a polygon that is no list of pairs of numbers. Use [x, y, x, y, …].")
     # An image's side beyond its edges is more than any outline needs, and farther ones would take long to draw.

@@ -28,7 +28,7 @@ def make(
     train_samples: Count | None = None,
     test_samples: Positive | None = None,
 ) -> Images:
-    """The digits as three-channel images with a fixed, stratified split.
+    """Return the digits as three-channel images with a fixed, stratified split.
 
     Args:
         image_size: pixels of a side, a multiple of 8; each original pixel becomes a square.

@@ -43,7 +43,7 @@ class ImageList:
 
 
 def list_images(folder: Path, class_count: int | None) -> ImageList:
-    """The images of a folder.
+    """Return the images of a folder.
 
     Class folders are numbered in order of their names, which for ImageNet's WordNet ids is the order that every
     framework's weights use. A label file holds, for each image in order of its name, its class from 0, alone or after
@@ -240,7 +240,7 @@ class _Decode:
         return f"Pillow {PIL.__version__}"
 
     def __call__(self, path: Path) -> Image:
-        """The image, shape (3, crop, crop).
+        """Return the image, shape (3, crop, crop).
 
         Raises:
             OSError: the file is damaged, or no JPEG or PNG; Pillow raises it for most faults.
@@ -259,7 +259,7 @@ class _Decode:
 def _decoded(
     images: ImageList, decode: _Decode, root: Path, damaged: str
 ) -> tuple[NDArray[np.float32], NDArray[np.int64], list[LeftOut]]:
-    """The decodable images, their classes, and the others. Each image is written directly into the result."""
+    """Return the decodable images, their classes, and the others. Each image is written directly into the result."""
     pixels = np.empty((len(images.paths), 3, decode.crop, decode.crop), np.float32)
 
     def fill(index: int) -> LeftOut | None:

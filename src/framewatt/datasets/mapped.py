@@ -48,7 +48,7 @@ def write_npz(path: Path, content: Mapping[str, Any]) -> None:
 
 
 def mapped(path: Path, name: str, kind: DTypeLike = np.int64, axes: int = 1, *, aligned: bool = True) -> NDArray[Any]:
-    """An array in an uncompressed .npz, mapped: what a process writes into it, it alone sees.
+    """Return an array in an uncompressed .npz, mapped: what a process writes into it, it alone sees.
 
     Pages are read when they are first looked at, and no checksum is compared.
 
@@ -102,7 +102,7 @@ def mapped(path: Path, name: str, kind: DTypeLike = np.int64, axes: int = 1, *, 
 
 
 def is_mapped(values: Any) -> bool:
-    """Whether an array, or what it is a view of, is mapped from a file."""
+    """Return whether an array, or what it is a view of, is mapped from a file."""
     while isinstance(values, np.ndarray):
         if isinstance(values, np.memmap):
             return True

@@ -32,7 +32,7 @@ def make(
     candidates: Positive,
     seed: Seed,
 ) -> UserItems:
-    """The ratings as pairs to learn from, and each user's last film among others (see ratings.leave_one_out).
+    """Return the ratings as pairs to learn from, and each user's last film among others (see ratings.leave_one_out).
 
     Args:
         folder: with `ratings.csv`, or with a folder that has it.
@@ -101,7 +101,7 @@ def _wrong(path: Path, line: int, problem: str, allowed: str) -> FramewattError:
 
 
 def _is_id(text: str) -> bool:
-    """Whether it is digits alone, no more than fit 64 bits."""
+    """Return whether it is digits alone, no more than fit 64 bits."""
     return text.isascii() and text.isdigit() and len(text) <= _DIGITS
 
 

@@ -134,7 +134,7 @@ def _counted(keys: Tokens, counts: Tokens, vocabulary: int) -> _Counted:
 
 
 def discounts_of(counts: Tokens) -> NDArray[np.float64]:
-    """What is taken from counts of 1, of 2, and of 3 or more; index 0 is unused.
+    """Return what is taken from counts of 1, of 2, and of 3 or more; index 0 is unused.
 
     Chen and Goodman's three where they are between 0 and the count. Else one for all, Ney's: in a text of few words, or
     one that was drawn, there may be no count of 1 to 4, or more of the larger ones.
@@ -162,7 +162,7 @@ def _keys(contexts: Tokens, words: Tokens, vocabulary: int) -> Tokens:
 
 
 def _place_of(known: Tokens, wanted: Tokens) -> Tokens:
-    """Where numbers are among sorted ones; -1 of those that are not."""
+    """Return where numbers are among sorted ones; -1 of those that are not."""
     if not len(known):
         return np.full(len(wanted), -1)
     places = np.minimum(np.searchsorted(known, wanted), len(known) - 1)

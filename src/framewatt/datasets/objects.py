@@ -16,7 +16,7 @@ from framewatt.datasets.ragged import IGNORED, ROUNDED
 
 
 def encode_mask(mask: NDArray[Any]) -> NDArray[np.int64]:
-    """The runs of a mask; its inverse is `decode_mask`.
+    """Return the runs of a mask; its inverse is `decode_mask`.
 
     Args:
         mask: shape (height, width); all but 0 is the object.
@@ -31,7 +31,7 @@ def encode_mask(mask: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def decode_mask(runs: NDArray[np.int64], size: tuple[int, int]) -> NDArray[np.uint8]:
-    """The mask of runs.
+    """Return the mask of runs.
 
     Args:
         runs: shape (r,), int64, as many pixels as the image has.
@@ -110,7 +110,7 @@ class Objects:
         return len(self.starts) - 1
 
     def __getitem__(self, rows: "slice | NDArray[np.int64]") -> Targets:
-        """What is to be found on some images, padded to as many objects as one of them has.
+        """Return what is to be found on some images, padded to as many objects as one of them has.
 
         Args:
             rows: a slice, or numbers of images, shape (k,), int64.
@@ -149,7 +149,7 @@ class Objects:
         return {name: getattr(self, name) for name in KINDS}
 
     def mask(self, number: int) -> NDArray[np.uint8]:
-        """The mask of an object, shape (height, width), 1 on the object.
+        """Return the mask of an object, shape (height, width), 1 on the object.
 
         Args:
             number: of the object, from 0.
@@ -199,7 +199,7 @@ class Objects:
 
 
 def _problems_of_starts(what: str, starts: NDArray[np.int64], total: int, least: int) -> Iterator[str]:
-    """Where numbers are no starts of parts of `total` things, each of `least` or more."""
+    """Yield where numbers are no starts of parts of `total` things, each of `least` or more."""
     ends = len(starts) > 0 and starts[0] == 0 and starts[-1] == total
     if not ends or (np.diff(starts) < least).any():
         yield f"starts of {what} do not rise from 0 to {total}. Use each {least} or more above the one before"

@@ -48,7 +48,7 @@ class Limits:
     ends: bool = True
 
     def hold(self, value: Any) -> bool:
-        """Whether a number is within; NaN is not."""
+        """Return whether a number is within; NaN is not."""
         return bool(self.least <= value <= self.most) and (self.ends or value not in (self.least, self.most))
 
     @property
@@ -64,7 +64,7 @@ Share = Annotated[float, Limits(0, 1, ends=False)]
 
 
 def maker(what: str, module: str) -> Callable[..., Any]:
-    """The function `make` of a module of this package.
+    """Return the function `make` of a module of this package.
 
     Args:
         what: data set, for the message.
@@ -85,7 +85,7 @@ def maker(what: str, module: str) -> Callable[..., Any]:
 
 
 def options_of(definition: Mapping[str, Any]) -> dict[str, Any]:
-    """The options among the keys of an entry of config/datasets.yaml."""
+    """Return the options among the keys of an entry of config/datasets.yaml."""
     return {name: value for name, value in definition.items() if name not in _NO_OPTIONS}
 
 
@@ -127,7 +127,7 @@ def _problems(make: Callable[..., Any], options: Mapping[str, Any], given: Colle
 
 
 def _fits(value: Any, kind: Any) -> bool:
-    """Whether a value from YAML is of an annotated type; true and false are no numbers, whole numbers are numbers."""
+    """Return whether a value from YAML is of an annotated type. Truth values are no numbers; whole numbers are."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin is Annotated:
         return _fits(value, inner[0]) and all(limits.hold(value) for limits in inner[1:] if isinstance(limits, Limits))
@@ -144,7 +144,7 @@ def _fits(value: Any, kind: Any) -> bool:
 
 
 def _words(kind: Any) -> str:
-    """What values of an annotated type are, in words."""
+    """Return what values of an annotated type are, in words."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin is Annotated:
         return ", ".join([_words(inner[0]), *(limits.words for limits in inner[1:] if isinstance(limits, Limits))])

@@ -97,7 +97,7 @@ def _random(random: np.random.Generator, samples: int, entry: Mapping[str, Any])
 
 
 def _read(path: Path, inputs: list[dict[str, Any]]) -> tuple[_Inputs, NDArray[np.int64] | None]:
-    """The arrays of a user's file, and the labels if it has any."""
+    """Return the arrays of a user's file, and the labels if it has any."""
     try:
         with np.load(path, allow_pickle=False) as content:
             content_by_name = {name: content[name] for name in content.files}
@@ -129,7 +129,7 @@ def _read(path: Path, inputs: list[dict[str, Any]]) -> tuple[_Inputs, NDArray[np
 
 
 def _classes(path: Path, labels: NDArray[Any]) -> NDArray[np.int64]:
-    """The labels as classes from 0 on; how many there are, only the model knows."""
+    """Return the labels as classes from 0 on; how many there are, only the model knows."""
     if labels.ndim != 1 or labels.dtype.kind not in "iu":
         raise FramewattError(
             f"{path}: {LABELS}: it has shape {labels.shape}, {labels.dtype}. Use (n,), whole numbers from 0 on."

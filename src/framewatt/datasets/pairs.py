@@ -75,7 +75,7 @@ class Corpus:
         return {side: len(self._ids[side]) - ends[side] * self.count for side in _SIDES}
 
     def unknown(self) -> dict[str, int]:
-        """How many pieces of each side are not in the vocabulary."""
+        """Return how many pieces of each side are not in the vocabulary."""
         return {side: self._ids[side].count(UNK) for side in _SIDES}
 
     def arrays(self, split: str) -> dict[str, NDArray[np.int64]]:
@@ -152,7 +152,7 @@ class Pairs(MoreInputs):
         yield from self._problems_of_ids(classes)
 
     def _problem_of_rows(self, split: str) -> str | None:
-        """What is wrong with the rows of a split, apart from their values."""
+        """Return what is wrong with the rows of a split, apart from their values."""
         more = self.more_inputs(split == "test")
         if list(more) != [TARGET_IDS]:
             return f"inputs after source sentences are {list(more)}. Use {TARGET_IDS}"

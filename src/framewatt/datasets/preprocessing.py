@@ -96,7 +96,7 @@ class Placing:
     side: int
 
     def pixels(self, image: Any) -> Pixels:
-        """The scaled image, shape (inner height, inner width, 3), without padding.
+        """Return the scaled image, shape (inner height, inner width, 3), without padding.
 
         Args:
             image: a Pillow image of `size`, RGB.
@@ -108,7 +108,7 @@ class Placing:
         return np.asarray(image.resize((width, height), Resampling.BILINEAR))
 
     def box(self, left: float, top: float, width: float, height: float) -> NDArray[np.float32]:
-        """A box, cut at the image's edges, in the square: left, top, right, bottom, shape (4,), float32.
+        """Return a box, cut at the image's edges, in the square: left, top, right, bottom, shape (4,), float32.
 
         Where nothing of it is in the image, it ends where it begins, or before.
 
@@ -132,7 +132,7 @@ class Placing:
         return self.inner[0] * self.inner[1] / (self.size[0] * self.size[1])
 
     def mask(self, mask: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """A mask of the image, in the square, shape (side, side): each pixel is that of the image under its middle.
+        """Return a mask of the image, in the square, shape (side, side): each pixel is the image's pixel under its middle.
 
         Args:
             mask: shape `size`, 1 on the object.
@@ -148,7 +148,7 @@ class Placing:
 
 
 def placing(size: tuple[int, int], side: int, shape: Shape) -> Placing:
-    """Where an image of a size is in a square.
+    """Return where an image of a size is in a square.
 
     Args:
         size: (height, width) of the image, each 1 or more.

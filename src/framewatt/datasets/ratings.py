@@ -34,7 +34,7 @@ def candidates_of(data: UserItems) -> tuple[int, int]:
 
 
 def ranks_of(scores: NDArray[Any], data: UserItems) -> NDArray[np.float64]:
-    """The rank of each user's chosen item, from 0 for the highest score.
+    """Return the rank of each user's chosen item, from 0 for the highest score.
 
     Of candidates with the chosen one's score, half count as higher: a model that scores all alike ranks it in the
     middle, and not first or last ("realistic rank", M. Berrendorf et al., On the Ambiguity of Rank-Based Evaluation of
@@ -93,7 +93,7 @@ class Ratings:
 def leave_one_out(
     ratings: Ratings, *, fewest_ratings: int, negatives: int, candidates: int, seed: int, about: Mapping[str, Any]
 ) -> UserItems:
-    """The last item of each user to be found among items that the user never rated; all others to learn from.
+    """Return the last item of each user to be found among items that the user never rated; all others to learn from.
 
     Stars are not looked at: whatever was rated was chosen. Of an item that a user rated more than once the first rating
     counts. Negatives are drawn once, so that every framework learns from the same ones. Those to learn from are drawn
@@ -150,7 +150,7 @@ def leave_one_out(
 
 
 def _with_enough_ratings(ratings: Ratings, fewest: int) -> tuple[Ids, dict[str, int]]:
-    """Rows of users with enough ratings, by user and time, without repeats; and how many were left out."""
+    """Return the rows of users with enough ratings, by user and time, without repeats; and how many were left out."""
     order = np.lexsort((np.arange(len(ratings.users)), ratings.times, ratings.users))
     pairs = np.column_stack([ratings.users[order], ratings.items[order]])
     _, first = np.unique(pairs, axis=0, return_index=True)
@@ -201,7 +201,7 @@ def _distinct(known: Ids, sizes: tuple[int, int], count: int, draw: np.random.Ge
 
 
 def _by_popularity(arrays: UserItems) -> dict[str, float]:
-    """What a ranking by how often an item is rated reaches: a model that has learnt of users ranks better."""
+    """Return what a ranking by how often an item is rated reaches: a model that has learnt of users ranks better."""
     ratings = arrays.x_train[arrays.y_train == 1]
     popular = np.bincount(ratings[:, 1], minlength=arrays.categories[1])
     ranks = ranks_of(popular[arrays.x_test[:, 1]], arrays)

@@ -13,7 +13,7 @@ Labelled = tuple[NDArray[Any], NDArray[np.int64]]
 
 
 def chosen(count: int, samples: int | None, what: str, seed: int | None = None) -> NDArray[np.int64]:
-    """Indices of the samples that are used.
+    """Return the indices of the samples that are used.
 
     Args:
         count: how many there are.
@@ -34,7 +34,7 @@ def chosen(count: int, samples: int | None, what: str, seed: int | None = None) 
 
 
 def first(data: Labelled, samples: int | None, what: str) -> Labelled:
-    """The first samples and their labels (see `chosen`)."""
+    """Return the first samples and their labels (see `chosen`)."""
     indices = slice(len(chosen(len(data[1]), samples, what)))
     return data[0][indices], data[1][indices]
 

@@ -26,7 +26,7 @@ _DOWNLOADED = "resources/sources"
 
 
 def config_key(source: str) -> str:
-    """The configuration's key for the user's own folder of a source."""
+    """Return the configuration's key for the user's own folder of a source."""
     return f"data_{source}"
 
 
@@ -97,7 +97,7 @@ def origin_of(source: str, folder: Path) -> dict[str, Any]:
 
 
 def name_of(file: Mapping[str, Any]) -> str:
-    """The name of a source's file: the last part of its URL's path, or an archive's before it (`…/x.zip/content`).
+    """Return the name of a source's file: the last part of its URL's path, or the archive's in `…/x.zip/content`.
 
     Raises:
         FramewattError: there is none.
@@ -144,7 +144,7 @@ class _Entry:
 
 
 def is_archive(name: str) -> bool:
-    """Whether a file of that name is unpacked."""
+    """Return whether a file of that name is unpacked."""
     return name.lower().endswith(ENDINGS)
 
 

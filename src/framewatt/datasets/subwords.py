@@ -40,7 +40,7 @@ class Merges:
         return hashlib.sha256((_VERSION + "".join(f"{code}\n" for code in self.codes)).encode()).hexdigest()
 
     def pieces(self, word: str) -> list[str]:
-        """A word in pieces, all but the last with `@@` at the end.
+        """Return a word in pieces, all but the last with `@@` at the end.
 
         Args:
             word: one letter or more, and no blank.
@@ -52,7 +52,7 @@ class Merges:
 
 
 def learnt(words: Mapping[str, int], merges: int) -> Merges:
-    """The most frequent pair of pieces, which becomes one, and so on; fewer than wanted where none is left.
+    """Return merges, each of the most frequent pair of pieces at that time; fewer than `merges` where no pair is left.
 
     Pairs that a text has once only are not merged.
 
@@ -77,7 +77,7 @@ def learnt(words: Mapping[str, int], merges: int) -> Merges:
 
 
 def vocabulary_of(counts: Mapping[str, int]) -> tuple[str, ...]:
-    """The text of each id: of those that are no piece, then of pieces by falling frequency, then "" of unused ones.
+    """Return the text of each id: first special ids, then pieces by falling frequency, then "" for unused ids.
 
     Args:
         counts: how often the training text has each piece; of equally frequent ones the first comes first.
@@ -114,7 +114,7 @@ def read_vocabulary(path: Path) -> list[str]:
 
 
 def train_vocabulary(texts: Sequence[str], size: int) -> list[str]:
-    """A vocabulary from texts; the same texts give the same tokens.
+    """Return a vocabulary from texts; the same texts give the same tokens.
 
     Args:
         texts: the texts in which pieces are counted.

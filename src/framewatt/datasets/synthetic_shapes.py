@@ -70,7 +70,7 @@ def make(
 
 
 def _split(draw: np.random.Generator, count: int, size: int, most: int, *, masks: bool) -> tuple[Image, Objects]:
-    """The images of a split, shape (count, 3, size, size), and what is on them."""
+    """Return the images of a split, shape (count, 3, size, size), and what is on them."""
     images = np.empty((count, 3, size, size), np.float32)
     shapes: list[tuple[int, Mask]] = []
     starts = np.zeros(count + 1, np.int64)
@@ -92,7 +92,7 @@ def _split(draw: np.random.Generator, count: int, size: int, most: int, *, masks
 
 
 def _scene(draw: np.random.Generator, size: int, most: int) -> tuple[Image, list[tuple[int, Mask]]]:
-    """An image, shape (3, size, size), and the class of each shape on it with what of it is in sight."""
+    """Return an image, shape (3, size, size), and the class of each shape on it with what of it is in sight."""
     ground = draw.random(3)
     image = _surface(draw, ground, size)
     whole: list[int] = []
@@ -138,7 +138,7 @@ def _form(draw: np.random.Generator, kind: int, size: int) -> Mask:
 
 
 def _surface(draw: np.random.Generator, colour: NDArray[np.float64], size: int) -> Image:
-    """A textured surface, shape (3, size, size), from 0 to 1: stripes of any width and direction, and noise."""
+    """Return a textured surface, shape (3, size, size), from 0 to 1: stripes of any width and direction, and noise."""
     angle, period = draw.uniform(0, np.pi), draw.uniform(4, 16)
     down, right = np.ogrid[:size, :size]
     stripes = np.sin(2 * np.pi * (np.cos(angle) * right + np.sin(angle) * down) / period + draw.uniform(0, 2 * np.pi))
@@ -156,6 +156,6 @@ def _other(draw: np.random.Generator, ground: NDArray[np.float64]) -> NDArray[np
 
 
 def _box_of(mask: Any) -> tuple[int, int, int, int]:
-    """The tightest box around the pixels of a mask: left, top, right, bottom."""
+    """Return the tightest box around the pixels of a mask: left, top, right, bottom."""
     rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
     return int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1

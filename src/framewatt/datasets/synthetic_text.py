@@ -83,7 +83,7 @@ class Grammar:
 
     @classmethod
     def drawn(cls, vocabulary: int, draw: np.random.Generator) -> "Grammar":
-        """A grammar of so many words, at least FEWEST."""
+        """Return a grammar of so many words, at least FEWEST."""
         others = np.arange(_FIRST, vocabulary)
         shares = _zipf(len(others))
         successors = [draw.choice(others, _SUCCESSORS, replace=False, p=shares) for _ in range(vocabulary)]
@@ -114,7 +114,7 @@ class Grammar:
         return tokens
 
     def probabilities(self, tokens: Tokens) -> NDArray[np.float64]:
-        """The grammar's own probability of each word after all those before it; a document begins with the first.
+        """Return the grammar's own probability of each word after all words before it; a document starts with the first.
 
         Args:
             tokens: as `text` gives them, shape (n,).
@@ -138,7 +138,7 @@ class Grammar:
 
 
 def _shares() -> tuple[float, float, float]:
-    """How often a word of a document is a successor, one of the topic's, or any."""
+    """Return how often a word of a document is a successor, one of the topic's, or any."""
     return _SUCCESSOR_SHARE, _TOPIC_SHARE, 1 - _SUCCESSOR_SHARE - _TOPIC_SHARE
 
 

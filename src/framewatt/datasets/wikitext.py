@@ -25,7 +25,7 @@ UNKNOWN = "<unk>"
 
 
 def make(folder: Path, *, train: str, test: str, segment: Positive) -> Segments:
-    """The words of a file to learn from, and those of another to predict, each as one stream of tokens.
+    """Return the words of a file to learn from, and those of another to predict, each as one stream of tokens.
 
     The vocabulary is that of the training file alone, by falling frequency, of equally frequent words the one that
     comes first; the test file has no part in it. `<unk>` is its last word where the training file has none. Words of
@@ -76,7 +76,7 @@ def _both_files(folder: Path, train: str, test: str) -> tuple[Path, Path]:
 
 
 def _learnt(path: Path, numbers: dict[str, int]) -> Tokens:
-    """The words of a file as numbers, shape (n,); words without one get the next."""
+    """Return the words of a file as numbers, shape (n,); words without one get the next."""
     tokens = array("q")
     for words in _lines(path):
         tokens.extend([numbers.setdefault(word, len(numbers)) for word in words])
@@ -84,7 +84,7 @@ def _learnt(path: Path, numbers: dict[str, int]) -> Tokens:
 
 
 def _predicted(path: Path, numbers: Mapping[str, int]) -> tuple[Tokens, int]:
-    """The words of a file as numbers, shape (n,), and how many are none of those that have one."""
+    """Return the words of a file as numbers, shape (n,), and how many are none of those that have one."""
     tokens, unknown, named = array("q"), numbers[UNKNOWN], 0
     for words in _lines(path):
         tokens.extend([numbers.get(word, unknown) for word in words])

@@ -136,20 +136,20 @@ def _lines(path: Path) -> Iterator[str]:
 
 
 def _pairs(files: Files) -> Iterator[tuple[int, list[str], list[str]]]:
-    """The number of each line, from 1, and its words on both sides."""
+    """Yield the number of each line, from 1, and its words on both sides."""
     for number, (source, target) in enumerate(zip(*map(_lines, files), strict=True), 1):
         yield number, source.split(), target.split()
 
 
 def _left_out(sides: Sequence[list[str]]) -> str | None:
-    """Why a training pair is left out before its pieces are known; None where it is not."""
+    """Return why a training pair is left out before its pieces are known; None where it is not."""
     if not all(sides):
         return _EMPTY
     return _AMBIGUOUS if any(word.endswith(GOES_ON) for word in chain(*sides)) else None
 
 
 def _numbered(words: Mapping[str, int], merges: Merges) -> tuple[tuple[str, ...], dict[str, tuple[int, ...]]]:
-    """The vocabulary of a text's words, and each word as ids."""
+    """Return the vocabulary of a text's words, and each word as ids."""
     cut = {word: merges.pieces(word) for word in words}
     counts: Counter[str] = Counter()
     for word, its in cut.items():
@@ -165,7 +165,7 @@ def _ids_of(pieces: tuple[str, ...]) -> dict[str, int]:
 
 
 def _learnt(files: Files, ids: Mapping[str, tuple[int, ...]], longest: int) -> tuple[Corpus, dict[str, int]]:
-    """The training pairs, and how many are left out for each reason."""
+    """Return the training pairs, and how many are left out for each reason."""
     known, left_out = Corpus(), dict.fromkeys((_EMPTY, _AMBIGUOUS, _LONG), 0)
     for _, *sides in _pairs(files):
         why = _left_out(sides)
@@ -186,7 +186,7 @@ def _learnt(files: Files, ids: Mapping[str, tuple[int, ...]], longest: int) -> t
 def _test_pairs(
     files: Files, merges: Merges, pieces: tuple[str, ...], ids: Mapping[str, tuple[int, ...]]
 ) -> tuple[Corpus, list[str], list[str]]:
-    """The test pairs, and both their sides as text."""
+    """Return the test pairs, and both their sides as text."""
     numbers, words = _ids_of(pieces), dict(ids)
     tested = Corpus()
     for number, *sides in _pairs(files):

@@ -15,7 +15,7 @@ _AFTER_FACTORS = ("device", "quantity", "target")
 
 
 def factors_of(frame: "pd.DataFrame") -> list[str]:
-    """The factors of a frame of runs, epochs or cells: its columns between `cell` and `device` or `quantity`."""
+    """Return the factors of a frame of runs, epochs or cells: its columns between `cell` and `device` or `quantity`."""
     columns = [str(column) for column in frame.columns]
     start = columns.index("cell") + 1
     return columns[start : min(columns.index(name, start) for name in _AFTER_FACTORS if name in columns[start:])]
@@ -30,7 +30,7 @@ def rank(factor: str, levels: "pd.Series[Any]") -> "pd.Series[Any]":
 
 
 def sorted_by(frame: "pd.DataFrame", factors: Sequence[str]) -> "pd.DataFrame":
-    """Rows sorted by the levels of some columns, in readers' order."""
+    """Return the rows sorted by the levels of some columns, in readers' order."""
     if not factors:
         return frame.reset_index(drop=True)
     return frame.sort_values(
@@ -48,12 +48,12 @@ _TITLES = {
 
 
 def title(factor: str) -> str:
-    """A factor as the heading of a column."""
+    """Return a factor as the heading of a column."""
     return _TITLES.get(factor, factor.replace("_", " ").capitalize())
 
 
 def label(levels: Mapping[str, Any], compared: Iterable[str]) -> str:
-    """The levels that distinguish a cell in its group: `torch`, `torch2onnx/openvino`, `torch/threads 2`.
+    """Return the levels that distinguish a cell in its group: `torch`, `torch2onnx/openvino`, `torch/threads 2`.
 
     Options at their default are left out, unless the label would be empty.
 
@@ -98,7 +98,7 @@ def remarks(levels: Mapping[str, Any]) -> list[str]:
 
 
 def in_words(factor: str, level: Any) -> str:
-    """A level in words: `torch`, `batch 8`, `threads 2`; a number is preceded by what it counts."""
+    """Return a level in words: `torch`, `batch 8`, `threads 2`; a number is preceded by what it counts."""
     if factor == "batch_size":
         return f"batch {level}"
     return OPTIONS[factor].text(level) if factor in OPTIONS else str(level)

@@ -24,7 +24,7 @@ def counts(rows: pd.DataFrame) -> "pd.Series[bool]":
 
 
 def aside(rows: pd.DataFrame) -> "pd.Series[bool]":
-    """Whether each row is of a run that was set aside, and would count else."""
+    """Return whether each row is of a run that was set aside and would count otherwise."""
     return rows["reasons"].fillna("").str.contains(rf"(?:^|; ){re.escape(ASIDE)}")
 
 

@@ -74,16 +74,16 @@ def title_of(metrics: Sequence[str]) -> str:
 
 
 def is_share(metric: str) -> bool:
-    """Whether a metric is a share of answers; one that no task has is taken as one of right answers."""
+    """Return whether a metric is a share of answers. A metric of no task is taken as a share of right answers."""
     return metric not in METRICS or METRICS[metric].is_share()
 
 
 def counts_right_answers(metric: str) -> bool:
-    """Whether a metric is the share of answers that are right; one that no task has is taken as that."""
+    """Return whether a metric is the share of answers that are right. A metric of no task is taken as that."""
     tasks = [task for task in TASKS.values() if metric in task.names]
     return not tasks or tasks[0].has_right_answers
 
 
 def is_higher_better(metric: str) -> bool:
-    """Whether higher values of a metric are better; one that no task has is taken as a share of right answers."""
+    """Return whether higher values of a metric are better. A metric of no task is taken as a share of right answers."""
     return metric not in METRICS or METRICS[metric].better == HIGHER

@@ -114,7 +114,7 @@ def domains_of(
 
 
 def _parts(domains: list[Row], scope: Scope) -> list[Row]:
-    """The domains that add up to the total without overlap; what has a meter is never estimated (design, 5.5, 5.6)."""
+    """Return the domains that add up to the total without overlap; no metered part is estimated (design, 5.5, 5.6)."""
     measured = [d for d in domains if not d["estimated"] and not d["domain"].startswith(_INSIDE)]
     apart = _without_dies([d for d in measured if not d["domain"].startswith(_WHOLES)])
     if any(d["domain"].startswith("cpu:") for d in apart):
@@ -128,7 +128,7 @@ def _parts(domains: list[Row], scope: Scope) -> list[Row]:
 
 
 def _without_dies(domains: list[Row]) -> list[Row]:
-    """The domains without dies of a package that is metered as a whole; without the whole if only its dies count."""
+    """Return the domains without dies of a package that is metered as a whole; without the whole if only dies count."""
     dropped: set[str] = set()
     for whole in domains:
         dies = [d for d in domains if d["domain"].startswith(f"{whole['domain']}{DIE}")]

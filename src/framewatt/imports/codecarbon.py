@@ -52,7 +52,7 @@ def read(path: Path, options: Options) -> Log:
 
 
 def channel_of(column: str, options: Options, duration_s: float) -> Channel:
-    """The channel of a column.
+    """Return the channel of a column.
 
     Args:
         column: one of DOMAINS.
@@ -71,7 +71,7 @@ def channel_of(column: str, options: Options, duration_s: float) -> Channel:
 
 
 def _only_row(text: Text, options: Options) -> tuple[int, Mapping[str, str]]:
-    """Number and cells of the one row that is left after dropping."""
+    """Return the number and the cells of the only row that is left after dropping."""
     (_, header), *_ = text.lines()
     names = next(csv.reader([header]))
     rows = [(number, next(csv.reader([line]))) for number, line in text.from_line(2).dropped(options).lines()]

@@ -204,7 +204,7 @@ def _quickly(text: Text, layout: Layout) -> Columns | None:
 
 
 def _bare_cells(text: Text, suffixes: Sequence[str]) -> list[list[bytes]] | None:
-    """The cells of every column without their units; None where a line has another layout than the first.
+    """Return the cells of every column without their units; None where a line has another layout than the first.
 
     Args:
         text: lines below the header.
@@ -265,7 +265,7 @@ def _gpu_trace(columns: Columns, layout: Layout, options: Options, gpu: int, *, 
 
 
 def period_of(time_ns: NDArray[np.int64], options: Options) -> float:
-    """Seconds between two readings of a GPU: stated by the study, else the median interval of its readings."""
+    """Return the seconds between two readings of a GPU: as the study states, else the median of its intervals."""
     return options.interval_s or (float(np.median(np.diff(time_ns))) * 1e-9 if len(time_ns) > 1 else 1.0)
 
 

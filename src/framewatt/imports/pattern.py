@@ -55,11 +55,11 @@ class Pattern:
                 yield inside, match.groupdict()
 
     def accepts(self, field: str, text: str) -> bool:
-        """Whether a field could have that text in a path."""
+        """Return whether a field could have that text in a path."""
         return bool(self.expressions[field].fullmatch(text))
 
     def filled(self, fields: Mapping[str, str]) -> str:
-        """The path that some fields would have."""
+        """Return the path that some fields would have."""
         return _FIELD.sub(lambda field: fields.get(field[1], "*"), self.text)
 
 
@@ -99,7 +99,7 @@ def parse_pattern(text: str, where: str) -> Pattern:
 
 
 def _alone(expression: str) -> "re.Pattern[str]":
-    """The expression of a single field; one that refers to another field matches anything here."""
+    """Return the expression of a single field; one that refers to another field matches anything here."""
     try:
         return re.compile(expression)
     except re.error:
@@ -107,7 +107,7 @@ def _alone(expression: str) -> "re.Pattern[str]":
 
 
 def _literal(text: str) -> str:
-    """The regular expression of text between fields, in which only a star is special."""
+    """Return the regular expression of text between fields, in which only a star is special."""
     return "[^/]*".join(re.escape(part) for part in text.split("*"))
 
 
@@ -137,7 +137,7 @@ class Writing:
 
 
 def writing(texts: Iterable[str]) -> Writing:
-    """How repetitions are written.
+    """Return how repetitions are written.
 
     Args:
         texts: of all files of a kind.
@@ -160,7 +160,7 @@ class Numbering:
     shift: int | None
 
     def text(self, number: int, written: Writing) -> str:
-        """What a kind of files writes, or would write, for a repetition."""
+        """Return what a kind of files writes, or would write, for a repetition."""
         known = next((key for key, each in self.numbers.items() if each == number), None)
         if self.shift is None:
             return known or ANY
@@ -206,11 +206,11 @@ class Kind:
         return [name for name in self.pattern.fields if name != self.repetition]
 
     def level(self, factor: str, text: Any) -> str:
-        """The level that the study assigns to a text in a path, or the constant level of the factor."""
+        """Return the level that the study assigns to a text in a path, or the constant level of the factor."""
         return str(self.names.get(factor, {}).get(str(text), text))
 
     def texts(self, levels: Mapping[str, Any], seen: Mapping[str, str]) -> dict[str, str] | None:
-        """The text of each factor's field in paths of a cell; None where no path of this kind names the cell.
+        """Return the text of each factor's field in paths of a cell; None where no path of this kind names the cell.
 
         Args:
             levels: of the cell.
@@ -231,7 +231,7 @@ class Kind:
 
 
 def kinds_of(settings: Mapping[str, Any], where: str) -> list[Kind]:
-    """The kinds of a study.
+    """Return the kinds of a study.
 
     Args:
         settings: the study's `files`, with defaults filled in.
@@ -260,7 +260,7 @@ def kinds_of(settings: Mapping[str, Any], where: str) -> list[Kind]:
 
 
 def factors_of(kinds: Sequence[Kind], where: str) -> list[str]:
-    """The factors of the study, which all of its kinds share.
+    """Return the factors of the study, which all of its kinds share.
 
     Raises:
         FramewattError: the kinds differ in their factors, or there are none.

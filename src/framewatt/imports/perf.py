@@ -46,7 +46,7 @@ def read(path: Path, options: Options) -> Log:
 
 
 def channel_of(domain: str, elapsed_s: float) -> Channel:
-    """The channel of a domain, which DOMAIN matches.
+    """Return the channel of a domain, which DOMAIN matches.
 
     Args:
         domain: what was counted.

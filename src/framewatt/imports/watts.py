@@ -37,7 +37,7 @@ def read(path: Path, options: Options) -> Log:
 
 
 def channel_of(options: Options, interval_s: float) -> Channel:
-    """The channel of a file.
+    """Return the channel of a file.
 
     Args:
         options: how it is read.
@@ -63,7 +63,7 @@ def _quickly(text: Text) -> NDArray[np.float64] | None:
 
 
 def _line_by_line(text: Text) -> tuple[NDArray[np.float64], tuple[str, ...]]:
-    """The values of any file, NaN for a failed reading, and flags; raises an error that names a malformed line."""
+    """Return the values of any file, NaN for a failed reading, and flags; an error names the malformed line."""
     values: list[float] = []
     unit: str | None = None
     for number, line in text.lines():

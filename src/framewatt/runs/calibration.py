@@ -116,7 +116,7 @@ def measure_idle(meters: Sequence[str], options: Mapping[str, Any], idle_s: floa
 
 
 def same_meters(own: Mapping[str, Any], others: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The meters of a node, made sure to be those of every other node of the study.
+    """Return the meters of a node, after a check that all other nodes of the study have the same.
 
     Args:
         own: the node's instruments.json.
@@ -155,7 +155,7 @@ def check_apart(own: Mapping[str, Any], others: Iterable[Mapping[str, Any]]) -> 
 
 
 def idle_here(idle: Calibration, node: str | None) -> Calibration:
-    """The calibration that a run is corrected by, made sure to be of the run's node and session.
+    """Return the calibration that corrects a run, after a check that it is of the run's node and session.
 
     Args:
         idle: the calibration.

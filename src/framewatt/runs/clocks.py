@@ -45,12 +45,12 @@ class Instant:
         return datetime.fromtimestamp(self.wall_ns * 1e-9, UTC).isoformat()
 
     def moved_s(self, earlier: "Instant") -> float:
-        """Seconds by which the wall clock advanced more than the monotonic one since `earlier`."""
+        """Return the seconds by which the wall clock advanced more than the monotonic one since `earlier`."""
         return ((self.wall_ns - earlier.wall_ns) - (self.monotonic_ns - earlier.monotonic_ns)) * 1e-9
 
 
 def step_within(clock: Mapping[str, Any]) -> str | None:
-    """The flag of a run during which the clocks moved apart, or None.
+    """Return the flag of a run during which the clocks moved apart, or None.
 
     Args:
         clock: the record's; older records lack `moved_s`.

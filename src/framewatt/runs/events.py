@@ -9,7 +9,7 @@ from typing import TextIO
 
 
 def is_primary(window: str) -> bool:
-    """Whether a window is one of those that a run is measured by: `steady` of inference, each epoch of training."""
+    """Return whether a run is measured by a window: by `steady` in inference, by each epoch in training."""
     return window == "steady" or window.startswith("epoch-")
 
 
@@ -31,7 +31,7 @@ class Events:
 
     @contextmanager
     def window(self, name: str) -> Iterator[None]:
-        """A window around the body of the `with` statement."""
+        """Write the edges of a window around the body of the `with` statement."""
         self.mark(name, "start", time.monotonic_ns())
         yield
         self.mark(name, "end", time.monotonic_ns())

@@ -29,7 +29,7 @@ def as_bytes(right: Answers) -> bytes:
 
 
 def predictions_entry(right: Answers) -> Predictions:
-    """The file's entry in the run record: `samples`, how many of them are correct, and the file's SHA-256."""
+    """Return the file's entry in the run record: `samples`, how many of them are correct, and the file's SHA-256."""
     digest = hashlib.sha256(as_bytes(right)).hexdigest()
     return {"samples": int(right.size), "right": int(right.sum()), "sha256": digest}
 

@@ -80,7 +80,7 @@ def write_run(path: Path, record: Mapping[str, Any]) -> None:
 
 
 def run_text(record: Mapping[str, Any], path: Path) -> str:
-    """A run record as its file holds it.
+    """Return a run record as its file holds it.
 
     Raises:
         FramewattError: the record breaks its schema.
@@ -107,7 +107,7 @@ def read_run(path: Path) -> RunRecord:
 
 
 def record_paths(paths: str | Iterable[str]) -> list[Path]:
-    """Paths of run records: those given, those in the folders given (`<cell>/<repetition>/run.json`), and those listed.
+    """Return the paths of run records: given or listed ones, and `<cell>/<repetition>/run.json` in given folders.
 
     Args:
         paths: a rule's record inputs: one path or several, of records, of folders, or of lists (see list_text).
@@ -123,7 +123,7 @@ def _paths_of(given: Path) -> list[Path]:
 
 
 def list_text(paths: Iterable[Path]) -> str:
-    """A list of records, a path a line, as a file of the name LIST holds it."""
+    """Return a list of records, a path a line, as a file of the name LIST holds it."""
     return "".join(f"{path.as_posix()}\n" for path in paths)
 
 

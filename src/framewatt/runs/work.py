@@ -21,7 +21,7 @@ EVENTS, RESULT = "events.jsonl", "result.json"
 
 
 def python_of(environment: Mapping[str, Any]) -> Path:
-    """The interpreter of an environment; in a container its record has the name alone."""
+    """Return the interpreter of an environment; in a container its record has the name alone."""
     python = str(environment["python"])
     return Path(shutil.which(python) or python)
 
@@ -65,7 +65,7 @@ def work(
 
 
 def events_of(scratch: Path, outcome: Outcome) -> list[Event]:
-    """The worker's events between start and end of its process; a line cut short by a crash is left out.
+    """Return the worker's events between start and end of its process; a line cut short by a crash is left out.
 
     Args:
         scratch: the worker's folder.
@@ -82,7 +82,7 @@ def events_of(scratch: Path, outcome: Outcome) -> list[Event]:
 
 
 def starting_point(model: Path | None, check: Path | None) -> dict[str, Any]:
-    """The trained weights or the export that a run starts from: its hash, or why there is none.
+    """Return the trained weights or the export that a run starts from: its hash, or why there is none.
 
     Args:
         model: folder of the weights or of the export; None where a run starts from neither.
@@ -101,7 +101,7 @@ def starting_point(model: Path | None, check: Path | None) -> dict[str, Any]:
 
 
 def run_job(planned: Mapping[str, Any], **known_here: Any) -> RunJob:
-    """The planned job with what is known only here: `position`, `data`, `artefact`, ... .
+    """Return the planned job with what is known only here: `position`, `data`, `artefact`, ... .
 
     Raises:
         FramewattError: a field that every run needs is left out, or one is unknown.

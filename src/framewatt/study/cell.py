@@ -91,7 +91,7 @@ class Cell:
         return environment_of(self.engine, device, self.provider)
 
     def unsupported(self, device: str) -> str | None:
-        """Why the combination of levels cannot run at all, or None where it can."""
+        """Return why the combination of levels cannot run at all, or None where it can."""
         runtime = RUNTIMES[self.runtime]
         if self.phase == "train" and not runtime.trains:
             return "ONNX Runtime runs exported models and does not train"
@@ -108,7 +108,7 @@ class Cell:
         return None
 
     def to_dict(self) -> dict[str, Any]:
-        """The factor levels, by name."""
+        """Return the factor levels, by name."""
         levels = {name: getattr(self, name) for name in FIXED}
         return levels | {chosen.option: chosen.level for chosen in self.options}
 
@@ -124,7 +124,7 @@ def environment_of(engine: str, device: str, provider: str = NATIVE) -> str:
 
 
 def run_name(entry: Mapping[str, Any]) -> str:
-    """The folder of a planned run below results/<study>/measure."""
+    """Return the folder of a planned run below results/<study>/measure."""
     return f"{entry['cell']}/{entry['repetition']}"
 
 
@@ -135,12 +135,12 @@ WINDOWS, PROGRAM = "windows", "program"
 
 
 def is_measured(job: Mapping[str, Any]) -> bool:
-    """Whether a job, or the record of a run, is of a measurement; those from before schema 4 are, and do not say so."""
+    """Return whether a job or a run's record is of a measurement. Those older than schema 4, without `purpose`, are."""
     return bool(job.get("purpose", MEASURE) == MEASURE)
 
 
 def profiled_cells(settings: Mapping[str, Any], cells: Iterable[Cell]) -> dict[str, Cell]:
-    """The cells that are profiled, by name; none unless the study asks for it.
+    """Return the cells that are profiled, by name; none unless the study asks for it.
 
     A program in Node.js is none that cProfile sees into.
 
@@ -152,7 +152,7 @@ def profiled_cells(settings: Mapping[str, Any], cells: Iterable[Cell]) -> dict[s
 
 
 def timeline_cells(settings: Mapping[str, Any], cells: Iterable[Cell]) -> dict[str, Cell]:
-    """The cells that have a timeline, by name; none unless the study asks for it.
+    """Return the cells that have a timeline, by name; none unless the study asks for it.
 
     Requests at a rate are served by threads, in no step of the program's.
 

@@ -54,7 +54,7 @@ class AnyCell(Protocol):
         """Its name, unique in its study and fit for a file name."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The factor levels, by name."""
+        """Return the factor levels, by name."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class PlainCell:
     levels: tuple[tuple[str, Any], ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """The factor levels, by name."""
+        """Return the factor levels, by name."""
         return dict(self.levels)
 
 

@@ -344,12 +344,12 @@ ALWAYS = ("precision",)
 
 
 def optional() -> list[Option]:
-    """The options that a study has only if it names them."""
+    """Return the options that a study has only if it names them."""
     return [option for option in OPTIONS.values() if option.name not in ALWAYS]
 
 
 def with_options(schema: Mapping[str, Any]) -> Schema:
-    """The schema of measuring studies with the options in it: as lists in `factors`, and as levels in `exclude`."""
+    """Return the schema of measuring studies with the options: as lists in `factors`, and as levels in `exclude`."""
     properties = schema["properties"]
     return {
         **schema,

@@ -129,7 +129,7 @@ class OwnModel:
         return {"module": "own", "seed": self.seed, **{key: self.settings[key] for key in keys}, **given}
 
     def arrays_files(self) -> list[Path]:
-        """What the user's samples are made of, in the definition's order: a file of arrays, or images and annotations.
+        """Return the files of the user's samples in the definition's order: one of arrays, or images and annotations.
 
         Raises:
             FramewattError: it is not there.
@@ -148,7 +148,7 @@ class OwnModel:
         return sorted(map(usable, _files_below(self._folder("images", self.settings["images"]))))
 
     def onnx_file(self) -> Path:
-        """The user's ONNX file.
+        """Return the user's ONNX file.
 
         Raises:
             FramewattError: it is not there.
@@ -173,7 +173,7 @@ class OwnModel:
         return self.path.parent / str(self.settings["folder"])
 
     def job(self, framework: str) -> dict[str, str]:
-        """The job entry for a process that builds the model in a framework."""
+        """Return the job entry for a process that builds the model in a framework."""
         return {"factory": self.settings["factory"][framework], "folder": str(self.folder)}
 
     def _file(self, key: str, name: str, folder: Path | None = None) -> Path:
@@ -196,7 +196,7 @@ class OwnModel:
 
 
 def own_models(path: Path, settings: Mapping[str, Any]) -> dict[str, OwnModel]:
-    """The own models of a study, by name.
+    """Return the own models of a study, by name.
 
     Args:
         path: the study file.

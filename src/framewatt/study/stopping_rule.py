@@ -57,7 +57,7 @@ class Rule:
         return tuple(looks)
 
     def to_dict(self) -> dict[str, Any]:
-        """The rule as a study file has it."""
+        """Return the rule as a study file has it."""
         until = {"best": self.quantity} if self.width is None else {"interval": self.width}
         limit = {} if self.minutes is None else {"minutes": self.minutes}
         looks = {} if self.when is None else {"looks": self.when}
@@ -76,7 +76,7 @@ class Rule:
 
 
 def rule_of(settings: Mapping[str, Any]) -> Rule | None:
-    """The rule of a study's settings; None for a plain number of blocks, or runs read from files."""
+    """Return the rule of a study's settings; None for a plain number of blocks, or runs read from files."""
     repetitions = settings.get("repetitions")
     if not isinstance(repetitions, Mapping):
         return None
@@ -87,7 +87,7 @@ def rule_of(settings: Mapping[str, Any]) -> Rule | None:
 
 
 def with_looks(repetitions: Any) -> Any:
-    """The repetitions of a study file, with when a rule for the best looks at the results.
+    """Return the repetitions of a study file, with when a rule for the best looks at the results.
 
     Args:
         repetitions: a number, or a rule; `looks` of None are of a rule in an older package.
@@ -118,7 +118,7 @@ def _is_without_looks(rule: Any) -> bool:
 
 
 def most_blocks(settings: Mapping[str, Any]) -> int:
-    """The most blocks that a measuring study may have."""
+    """Return the most blocks that a measuring study may have."""
     rule = rule_of(settings)
     return rule.at_most if rule else int(settings["repetitions"])
 

@@ -30,11 +30,11 @@ class Lacks(Protocol):
         """By name of the module or provider."""
 
     def reason(self, cell: Cell) -> str | None:
-        """Why a cell cannot run without them, or None where it can."""
+        """Return why a cell cannot run without them, or None where it can."""
 
 
 def schema_of_measuring(schema: Mapping[str, Any]) -> Schema:
-    """The part of the study schema that holds for studies that measure, with options and settings of single models."""
+    """Return the part of the study schema for studies that measure, with options and settings of single models."""
     properties = {key: sub for key, sub in schema["properties"].items() if key not in ("files", "packages")}
     measuring = {**schema, "required": [*schema["required"], "factors"], "properties": properties}
     return with_models(with_options(with_runtimes(measuring)))
@@ -167,7 +167,7 @@ def _check_weights(weights: str | Mapping[str, str], zoo_models: Iterable[str], 
 
 
 def _default_levels(settings: Mapping[str, Any], processors: int) -> dict[str, Level]:
-    """The options that any entry of `factors` names, and their level in cells that do not name them."""
+    """Return the options that any entry of `factors` names, and their level in cells that do not name them."""
     elsewhere = {"threads": threads_of(settings, processors), "learning_rate": settings["training"]["learning_rate"]}
     return {
         option.name: elsewhere[option.name] if option.default is None else option.default

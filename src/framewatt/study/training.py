@@ -24,7 +24,7 @@ FINE_TUNED = "fine-tuned"
 
 
 def weights_of(settings: Mapping[str, Any], workload: str) -> str:
-    """Where the weights of a model come from.
+    """Return where the weights of a model come from.
 
     Args:
         settings: of a study; `weights` is one word for all models or one word per model; own models have their own
@@ -72,7 +72,7 @@ class _Trained:
 
 
 def training_of(settings: Mapping[str, Any], workload: str) -> dict[str, Any]:
-    """How a model is trained: the study's settings, with those in their place that the model has of its own.
+    """Return how a model is trained: the settings of the study, replaced by the model's own where it has them.
 
     Args:
         settings: of a study.
