@@ -132,7 +132,7 @@ class Placing:
         return self.inner[0] * self.inner[1] / (self.size[0] * self.size[1])
 
     def mask(self, mask: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Return a mask of the image, in the square, shape (side, side): each pixel is the image's pixel under its middle.
+        """Return a mask of the image in the square, shape (side, side): each pixel is the one under its middle.
 
         Args:
             mask: shape `size`, 1 on the object.

@@ -114,7 +114,7 @@ class Grammar:
         return tokens
 
     def probabilities(self, tokens: Tokens) -> NDArray[np.float64]:
-        """Return the grammar's own probability of each word after all words before it; a document starts with the first.
+        """Return the grammar's own probability of each word after all words before it, from the document's first on.
 
         Args:
             tokens: as `text` gives them, shape (n,).
