@@ -7,7 +7,7 @@ import pandas as pd
 from framewatt.figures.notes import empty
 from framewatt.figures.save import save
 from framewatt.profiling.callgraph import draw
-from framewatt.profiling.dump import FIELDS, keyed, of_run
+from framewatt.profiling.dump import FIELDS, keyed, rows_of_run
 from framewatt.workflow.snakemake_api import RuleJob, run_rule
 
 
@@ -23,7 +23,7 @@ def main(job: RuleJob) -> None:
     one = read.iloc[0]
     of_cell = [(field, "==", one[field]) for field in FIELDS]
     functions, calls = (
-        of_run(keyed(pd.read_parquet(frame, filters=of_cell)), one["cell"], one["repetition"])
+        rows_of_run(keyed(pd.read_parquet(frame, filters=of_cell)), one["cell"], one["repetition"])
         for frame in (job.input.functions, job.input.calls)
     )
     again = f", repetition {one['repetition']}" if one["repetition"] > 1 else ""

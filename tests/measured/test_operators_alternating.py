@@ -91,7 +91,7 @@ def off_in(folder: Path) -> list[str]:
             spans.append((kind, began, time.monotonic()))
     window = WindowTime([(run.start_ns, run.end_ns)])
     kind, start, end = (np.array(column) for column in zip(*spans, strict=True))
-    line = Timeline(names, kind, *(window.of(edge - 1e-9 * run.start_ns) for edge in (start, end)))
+    line = Timeline(names, kind, *(window.seconds_at(edge - 1e-9 * run.start_ns) for edge in (start, end)))
     found = join(line, intervals_of(*run.channel, window, 0.0))
     told = dict(zip(found.names, zip(found.energy_j, found.uncertainty_j, found.seconds, strict=True), strict=True))
     assert found.energy_j.sum() == pytest.approx(found.total_j)

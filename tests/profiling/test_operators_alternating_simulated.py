@@ -65,7 +65,7 @@ def test_each_has_its_own_cost(seed: int) -> None:
     edges_s = np.concatenate(([0.0], np.cumsum(lasts_s)))
     readings = read(edges_s, np.array(list(OPERATORS.values()))[kind], rng)
     window = WindowTime([(100 * S, round((100 + edges_s[-1]) * S))])
-    line = Timeline(names, kind, *(window.of(edge) for edge in (edges_s[:-1], edges_s[1:])))
+    line = Timeline(names, kind, *(window.seconds_at(edge) for edge in (edges_s[:-1], edges_s[1:])))
     joined = join(line, intervals_of(CHANNEL, *readings, window, 0.0))
     costs = dict(
         zip(joined.names, zip(joined.energy_j, joined.uncertainty_j, joined.seconds, strict=True), strict=True)

@@ -23,7 +23,7 @@ def three_calls(shift_s: float = 0.0) -> Timeline:
 
 
 def test_sets_are_what_runs_at_once_and_have_their_seconds_in_each_interval() -> None:
-    found = Overlaps.of_line(three_calls(), np.array([0.0, 1.5, 3.0, 4.0]))
+    found = Overlaps.from_timeline(three_calls(), np.array([0.0, 1.5, 3.0, 4.0]))
     assert found is not None
     assert found.calls.toarray().tolist() == [[1, 1]]
     assert found.seconds.toarray().ravel().tolist() == pytest.approx([0.5, 1.0, 0.0])
@@ -32,7 +32,7 @@ def test_sets_are_what_runs_at_once_and_have_their_seconds_in_each_interval() ->
 
 def test_what_is_drawn_at_once_is_shared_in_proportion_to_what_each_draws_alone() -> None:
     """40 W beside 10 W on a machine that gives both 25 W: 20 and 5."""
-    found = Overlaps.of_line(three_calls(), np.array([0.0, 1.5, 3.0, 4.0]))
+    found = Overlaps.from_timeline(three_calls(), np.array([0.0, 1.5, 3.0, 4.0]))
     assert found is not None
     less_w = np.where(found.column_level, -25.0, 0.0)
     shared = found.shared(np.array([40.0, 10.0]), less_w, spread_w=0.0)
@@ -52,9 +52,9 @@ def test_what_is_drawn_at_once_is_shared_in_proportion_to_what_each_draws_alone(
 def test_operators_one_after_the_other_or_of_clocks_that_are_a_little_off_do_not_overlap() -> None:
     edges_s = np.linspace(0, 4, 41)
     in_turn = Timeline(("a",), np.zeros(3, int), np.array([0.0, 1.0, 2.0]), np.array([1.0, 2.0 + 1e-6, 3.0]))
-    assert Overlaps.of_line(in_turn, edges_s) is None
+    assert Overlaps.from_timeline(in_turn, edges_s) is None
     nothing = Timeline(("a",), np.zeros(0, int), np.zeros(0), np.zeros(0))
-    assert Overlaps.of_line(nothing, edges_s) is None
+    assert Overlaps.from_timeline(nothing, edges_s) is None
 
 
 def test_sums_of_products_are_those_of_a_dense_matrix() -> None:
@@ -99,7 +99,7 @@ def test_true_joules_are_within_the_intervals_where_powers_do_not_add(
     for one in found:
         assert one.energy_j.sum() == pytest.approx(one.total_j, rel=1e-12)
         assert (one.energy_j >= 0).all()
-    monkeypatch.setattr(designs.Overlaps, "of_line", lambda *_: None)
+    monkeypatch.setattr(designs.Overlaps, "from_timeline", lambda *_: None)
     assert covered(machine, programs=2)[0] < share
 
 
@@ -108,7 +108,7 @@ def test_where_powers_add_the_uncertainty_is_hardly_larger_than_if_that_were_kno
 ) -> None:
     machine = Machine("a limit that is never reached", 2, most_w=1000.0)
     share, found = covered(machine, 2, METERS["10 ms"])
-    monkeypatch.setattr(designs.Overlaps, "of_line", lambda *_: None)
+    monkeypatch.setattr(designs.Overlaps, "from_timeline", lambda *_: None)
     _, adding = covered(machine, 2, METERS["10 ms"])
     ran = [one.seconds > 0 for one in found]
     pairs = zip(found, adding, ran, strict=True)

@@ -14,7 +14,7 @@ from framewatt.base.errors import FramewattError
 from framewatt.papers.georgiou2022.profiles import compare, functions_published
 from framewatt.profiling import callgraph
 from framewatt.profiling.collection import names_of_profiles, read_names, read_profiles
-from framewatt.profiling.dump import FUNCTIONS_COLUMNS, ProfiledRun, Trust, calls_frame, keyed, of_run
+from framewatt.profiling.dump import FUNCTIONS_COLUMNS, ProfiledRun, Trust, calls_frame, keyed, rows_of_run
 from framewatt.tables import functions as tables
 from framewatt.tables.table import to_markdown
 
@@ -61,7 +61,7 @@ def test_profiles_are_keyed_by_cell_and_repetition(run: ProfiledRun) -> None:
         ["train-ncf-pytorch", 1],
         ["train-ncf-pytorch", 2],
     ]
-    assert of_run(frame, "train-ncf-pytorch", 2)["rank"].tolist() == [1, 2, 3]
+    assert rows_of_run(frame, "train-ncf-pytorch", 2)["rank"].tolist() == [1, 2, 3]
     table = tables.functions(frame, "PyTorch", "train")
     assert table.shown["Workload"].tolist() == [*["NCF, repetition 1"] * 2, *["NCF, repetition 2"] * 2]
     assert table.data["repetition"].tolist() == [1, 1, 2, 2]
@@ -105,7 +105,7 @@ def test_a_call_graph_has_the_same_bytes_again_and_no_home(run: ProfiledRun, tmp
 
 
 def test_a_call_graph_of_nothing_is_refused(run: ProfiledRun, tmp_path: Path) -> None:
-    functions = of_run(functions_of([run]), "train-ssd-pytorch")
+    functions = rows_of_run(functions_of([run]), "train-ssd-pytorch")
     with pytest.raises(FramewattError, match=r"graph\.svg: there is no profile of that run"):
         callgraph.draw(functions, pd.DataFrame(), "ssd", tmp_path / "graph.svg")
 

@@ -29,7 +29,7 @@ def least_arguments(function: object) -> int:
 @pytest.mark.parametrize("name", TABLES)
 def test_a_table_is_a_function_of_what_it_is_made_from(name: str) -> None:
     module = importlib.import_module(f"framewatt.tables.{TABLES[name].module}")
-    assert least_arguments(getattr(module, name)) == len(TABLES[name].made_from)
+    assert least_arguments(getattr(module, name)) == len(TABLES[name].arguments)
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -38,7 +38,7 @@ def test_a_figure_is_a_function_of_what_it_is_made_from_and_its_code_is_there(na
     assert all((Path(__file__).parents[2] / path).is_file() for path in figure.code)
     module = importlib.import_module(f"framewatt.figures.{Path(figure.code[0]).stem}")
     parameters = inspect.signature(getattr(module, figure.function)).parameters
-    assert least_arguments(getattr(module, figure.function)) <= len(figure.made_from) <= len(parameters)
+    assert least_arguments(getattr(module, figure.function)) <= len(figure.arguments) <= len(parameters)
 
 
 def test_reading_the_registries_loads_no_pandas_and_no_matplotlib() -> None:

@@ -104,10 +104,10 @@ def describe_image(name: str, image: Path, lock: Path) -> dict[str, Any]:
     """
     record = {"name": name, "mode": "container", "lock_sha256": lock_sha256(lock), "image_sha256": image_sha256(image)}
     try:
-        found = packages_of(image, _DESCRIBE)
+        packages = packages_of(image, _DESCRIBE)
     except FramewattError as error:
         return _failed(record, str(error))
-    return _with_facts(record, "python", found)
+    return _with_facts(record, "python", packages)
 
 
 def lock_sha256(lock: Path) -> str:

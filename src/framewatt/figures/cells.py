@@ -44,11 +44,11 @@ def _levels(rows: pd.DataFrame) -> dict[str, dict[str, Any]]:
 
 
 def panels(rows: pd.DataFrame, factors: Sequence[str]) -> list[tuple[dict[str, Any], pd.DataFrame]]:
-    """Levels of some factors and their rows, in readers' order; a single panel where there are no factors.
+    """Return the levels of some factors and their rows, in readers' order; a single panel where there are no factors.
 
     Args:
         rows: runs or epochs, at least one.
-        factors: factors whose levels get a panel each.
+        factors: each combination of their levels gets a panel.
     """
     if not factors:
         return [({}, rows)]
@@ -82,9 +82,9 @@ def with_intervals(rows: pd.DataFrame, cells: pd.DataFrame, quantity: str) -> pd
 
 
 def _intervals(cells: pd.DataFrame, quantity: str) -> pd.DataFrame:
-    found = cells.loc[cells["quantity"] == quantity, ["cell", "mean_low", "mean_high"]]
-    found = found.rename(columns={"mean_low": "low", "mean_high": "high"})
-    return found.astype({"low": "float64", "high": "float64"})
+    intervals = cells.loc[cells["quantity"] == quantity, ["cell", "mean_low", "mean_high"]]
+    intervals = intervals.rename(columns={"mean_low": "low", "mean_high": "high"})
+    return intervals.astype({"low": "float64", "high": "float64"})
 
 
 def error_bars(points: pd.DataFrame) -> list[list[float]]:

@@ -115,8 +115,8 @@ def _panels(lines: Sequence[tuple[_Row, int]], columns: int) -> tuple[Figure, li
     highs = [(wide - 0.1) * row.examples.size[0] / row.examples.size[1] for row, _ in lines]
     size = (max(_LEAST_IN, 0.4 + wide * columns), 1.4 + sum(high + 0.3 for high in highs))
     figure = Figure(figsize=size, layout="constrained")
-    found = figure.subplots(len(lines), columns, squeeze=False, height_ratios=highs)
-    return figure, [list(axes) for axes in found]
+    axes = figure.subplots(len(lines), columns, squeeze=False, height_ratios=highs)
+    return figure, [list(line) for line in axes]
 
 
 def _line(
@@ -147,9 +147,9 @@ def _line(
 
 def _counts_shown(image: Example, drawn: int) -> str:
     """How many detections are drawn, and how many there are besides."""
-    if drawn == len(image.detections) < image.found:
-        return f"{drawn} drawn of {image.found} found"
-    hidden = image.found - drawn
+    if drawn == len(image.detections) < image.detected:
+        return f"{drawn} drawn of {image.detected} found"
+    hidden = image.detected - drawn
     return f"{drawn} found" + (f", {hidden} less sure" if hidden else "")
 
 

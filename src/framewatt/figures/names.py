@@ -59,7 +59,7 @@ class StudyFigure:
 
     Attributes:
         name: of its files.
-        made_from: what its function is called with, in its order: names of framewatt.tables.results.Results, or
+        arguments: what its function is called with, in its order: names of framewatt.tables.results.Results, or
             `figure` for the figure's own name.
         caption: what the report writes below it.
         alternative: what it is to a reader who does not see it.
@@ -73,7 +73,7 @@ class StudyFigure:
     """
 
     name: str
-    made_from: tuple[str, ...]
+    arguments: tuple[str, ...]
     caption: str
     alternative: str
     exists: Callable[[Study], bool] = always
@@ -85,7 +85,7 @@ class StudyFigure:
     @property
     def reads(self) -> set[str]:
         """Names of the results that the figure is made from; records are read with their plan."""
-        return {*self.made_from, *(["plan"] if "records" in self.made_from else [])}
+        return {*self.arguments, *(["plan"] if "records" in self.arguments else [])}
 
     @property
     def code(self) -> list[str]:
@@ -99,7 +99,7 @@ class StudyFigure:
             results: of the study, by name.
         """
         module = importlib.import_module(f"framewatt.figures.{(self.modules or (self.name,))[0]}")
-        given = (self.name if name == "figure" else results[name] for name in self.made_from)
+        given = (self.name if name == "figure" else results[name] for name in self.arguments)
         figure: Figure = getattr(module, self.function)(*given)
         return figure
 

@@ -252,5 +252,5 @@ def _kind(window: str) -> str:
 
 
 def _kinds(traced: Iterable[TracedRun]) -> list[str]:
-    found = {_kind(name) for run in traced for name, *_ in _spans(run.record["windows"])}
-    return [kind for kind in _SHADES if kind in found]
+    kinds = {_kind(name) for run in traced for name, *_ in _spans(run.record["windows"])}
+    return [kind for kind in _SHADES if kind in kinds]

@@ -243,6 +243,6 @@ def in_the_middle(cells: Iterable[Mapping[str, Any]], compared: Sequence[str]) -
     return chosen
 
 
-def _rows(found: "pd.Series[float]") -> pd.DataFrame:
-    frame = found.dropna().rename("value").reset_index()
+def _rows(values: "pd.Series[float]") -> pd.DataFrame:
+    frame = values.dropna().rename("value").reset_index()
     return frame if "part" in frame else frame.assign(part="")

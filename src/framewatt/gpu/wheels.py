@@ -132,7 +132,8 @@ def download(wanted: Mapping[str, str], python: str, folder: Path) -> None:
         done = _pip(builder, "wheel", {name: line}, folder, ["--no-build-isolation"])
         if done.returncode:
             raise FramewattError(
-                f"wheels: {name} has no wheel for Python {python} and cannot be built: {_last(done.stderr)}"
+                f"wheels: {name} has no wheel for Python {python} and cannot be built ({_last(done.stderr)}). Install "
+                "what its build needs, or pin a version that has a wheel."
             )
     compiled = [
         path.name for path in folder.glob("*.whl") if built.keys() & {_package(path)} and "-none-any" not in path.name

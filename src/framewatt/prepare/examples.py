@@ -66,13 +66,13 @@ class Example:
     Attributes:
         pixels: shape (height, width, 1 or 3), uint8; None where they are not kept.
         objects: what there is.
-        found: how many detections there are in all.
+        detected: how many detections there are in all.
         detections: those of the highest scores, in that order, as many of them as count.
     """
 
     pixels: NDArray[np.uint8] | None
     objects: tuple[Thing, ...]
-    found: int
+    detected: int
     detections: tuple[Thing, ...]
 
 
@@ -121,14 +121,14 @@ def read_examples(path: Path, recorded: Mapping[str, Any]) -> Examples:
             "weights again."
         )
     try:
-        found = _examples_in(parse_json(path.read_text(encoding="utf-8")))
-        if len(found.images) != recorded["images"]:
-            raise ValueError(f"{len(found.images)} images, the record has {recorded['images']}")
+        examples = _examples_in(parse_json(path.read_text(encoding="utf-8")))
+        if len(examples.images) != recorded["images"]:
+            raise ValueError(f"{len(examples.images)} images, the record has {recorded['images']}")
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
         raise FramewattError(
             f"{path} does not hold examples as framewatt writes them: {error!s:.200}. Train the weights again."
         ) from error
-    return found
+    return examples
 
 
 def _bytes(runs: NDArray[np.int64] | None) -> bytes | None:
@@ -159,10 +159,10 @@ def _example_in(image: Mapping[str, Any], size: tuple[int, int]) -> Example:
     scores = [one.score for one in detections if one.score is not None]
     if any(one.score is not None for one in objects) or len(scores) < len(detections):
         raise ValueError("an object with a score, or a detection without one")
-    found = _whole(image["found"], 0)
-    if len(detections) != min(found, MOST) or sorted(scores, reverse=True) != scores:
-        raise ValueError(f"{len(detections)} detections of {found}, or not those of the highest scores first")
-    return Example(pixels, objects, found, detections)
+    detected = _whole(image["found"], 0)
+    if len(detections) != min(detected, MOST) or sorted(scores, reverse=True) != scores:
+        raise ValueError(f"{len(detections)} detections of {detected}, or not those of the highest scores first")
+    return Example(pixels, objects, detected, detections)
 
 
 def _thing_in(one: Mapping[str, Any], size: tuple[int, int]) -> Thing:
@@ -201,8 +201,8 @@ def keep_examples(folder: Path, outputs: Outputs, task: Task, data: Arrays) -> d
         return {"examples": None, "examples_reason": wrong}
     content = content_of(outputs, data)
     write_json(folder / NAME, content)
-    told = {"images": len(content["images"]), "sha256": sha256_of(folder / NAME)}
-    return {"examples": told, "examples_reason": None}
+    summary = {"images": len(content["images"]), "sha256": sha256_of(folder / NAME)}
+    return {"examples": summary, "examples_reason": None}
 
 
 def content_of(outputs: Outputs, data: Arrays) -> dict[str, Any]:

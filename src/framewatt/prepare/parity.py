@@ -87,10 +87,10 @@ def main(job_path: str) -> None:
     spec, data = replace(spec_of(job), batch_size=BATCH), load_arrays(Path(job["data"]))
     check_trains(spec)
     if job["reference"] is None:
-        found, about = computed(job["engine"], spec, data, None)
+        numbers, about = computed(job["engine"], spec, data, None)
         if about["amplifies"]:
-            about["own"] = own_rounding(job["engine"], spec, data, found)
-        np.savez(folder / CARRIED, **found)  # type: ignore[arg-type]  # numpy's stub takes the names for its options
+            about["own"] = own_rounding(job["engine"], spec, data, numbers)
+        np.savez(folder / CARRIED, **numbers)  # type: ignore[arg-type]  # numpy's stub takes the names for its options
         write_json(folder / RECORD, about)
         return
     reference = Path(job["reference"])
@@ -99,28 +99,28 @@ def main(job_path: str) -> None:
     about_theirs = read_json(reference / RECORD)
     weights = {name.removeprefix(_GIVEN): theirs.pop(name) for name in list(theirs) if name.startswith(_GIVEN)}
     try:
-        found, about = computed(job["engine"], spec, data, weights)
+        ours, about = computed(job["engine"], spec, data, weights)
     except _NotCarriedError as error:
         write_json(
             folder / RECORD, {**error.about, "reference": about_theirs, "not_carried": str(error), "verdict": None}
         )
         return
     # Why there were no steps is known here better than where arrays are compared.
-    sheet = {**compare(task_of(data.task), found, theirs), **about, "reference": about_theirs, "not_carried": None}
+    sheet = {**compare(task_of(data.task), ours, theirs), **about, "reference": about_theirs, "not_carried": None}
     write_json(folder / RECORD, sheet | verdict_of(sheet))
 
 
-def own_rounding(engine: str, spec: Spec, data: Arrays, found: Mapping[str, Values]) -> dict[str, float | None]:
+def own_rounding(engine: str, spec: Spec, data: Arrays, ours: Mapping[str, Values]) -> dict[str, float | None]:
     """How far a framework is from itself, at most, with weights that are apart by rounding.
 
     Args:
         engine: the framework.
         spec: as for `computed`.
         data: the data set.
-        found: what it computed, with its weights.
+        ours: what it computed, with its weights.
     """
-    weights = {name.removeprefix(_GIVEN): found[name] for name in found if name.startswith(_GIVEN)}
-    plain = {name: values for name, values in found.items() if not name.startswith(_GIVEN)}
+    weights = {name.removeprefix(_GIVEN): ours[name] for name in ours if name.startswith(_GIVEN)}
+    plain = {name: values for name, values in ours.items() if not name.startswith(_GIVEN)}
     each = [
         compare(task_of(data.task), computed(engine, spec, data, nudged(weights, [spec.seed, again]))[0], plain)
         for again in range(NUDGES)
@@ -174,26 +174,26 @@ def computed(
             places = matched(places, weights)
         except FramewattError as error:
             raise _NotCarriedError(about, str(error)) from error
-    found: dict[str, NDArray[Any]] = {}
+    numbers: dict[str, NDArray[Any]] = {}
     put(places, weights)
-    found["before"], about["quality"] = _answers(engine, training, data)
+    numbers["before"], about["quality"] = _answers(engine, training, data)
     about |= {"losses": None, "learning_rate": None, "steps_reason": no_steps(data)}
     if about["steps_reason"]:
         training.close()
-        return {**found, **given}, about
+        return {**numbers, **given}, about
     training.close()
-    found |= gradients(engine, plain, data, weights)
+    numbers |= gradients(engine, plain, data, weights)
     spec = gentle(spec, data, places)
     about["learning_rate"] = spec.training["learning_rate"]
     training, places, _ = set_up_training(engine, spec, data)
     places = matched(places, weights)
     put(places, weights)
-    found["losses"] = np.array([training.loss_of(training.run(batch)) for batch in first(training, STEPS)])
-    found |= {f"statistic/{name}": place.read() for name, place in places.items() if not place.trained}
-    found["after"], _ = _answers(engine, training, data)
+    numbers["losses"] = np.array([training.loss_of(training.run(batch)) for batch in first(training, STEPS)])
+    numbers |= {f"statistic/{name}": place.read() for name, place in places.items() if not place.trained}
+    numbers["after"], _ = _answers(engine, training, data)
     training.close()
-    about["losses"] = [loss if np.isfinite(loss) else None for loss in found["losses"].tolist()]
-    return {**found, **given}, about
+    about["losses"] = [loss if np.isfinite(loss) else None for loss in numbers["losses"].tolist()]
+    return {**numbers, **given}, about
 
 
 def _drawn(draw: np.random.Generator, name: str, place: Place) -> Values:
@@ -240,14 +240,14 @@ def gradients(engine: str, spec: Spec, data: Arrays, weights: Mapping[str, Value
         training.close()
         training, places, _ = set_up_training(engine, replace(spec, batch_size=FEW), data)
     places = matched(places, weights)
-    found: dict[str, list[Values]] = {name: [] for name, place in places.items() if place.trained}
+    values_of: dict[str, list[Values]] = {name: [] for name, place in places.items() if place.trained}
     for batch in first(training, GRADIENTS):
         put(places, weights)
         training.run(batch)
-        for name, each in found.items():
+        for name, each in values_of.items():
             each.append((weights[name] - places[name].read()) / np.float32(_GRADIENT_RATE))
     training.close()
-    return {f"gradient/{name}": np.stack(each) for name, each in found.items()}
+    return {f"gradient/{name}": np.stack(each) for name, each in values_of.items()}
 
 
 def gentle(spec: Spec, data: Arrays, places: Mapping[str, Place]) -> Spec:

@@ -27,8 +27,10 @@ SMALL_GRADIENT = 1e-4
 of all: some are 0 except for rounding, as those of the bias of attention's keys."""
 
 OWN = 3.0
-"""Of models that amplify rounding: how many times as far as the reference is from itself, with weights that are apart
-by rounding, two frameworks may be apart by rounding too. They round everywhere, and not in the weights alone."""
+"""For models that amplify rounding: the largest difference of two frameworks that rounding explains.
+
+It is in units of the difference of the reference from itself, with weights that differ by rounding. It is above 1,
+since two frameworks round everywhere, and not in the weights alone."""
 
 SAME, DIFFERENT, ROUNDING = "same", "different", "not told from rounding"
 """Verdicts. Models have none if their weights cannot be carried over, or if they detect nothing to compare."""
@@ -62,12 +64,12 @@ def compare(task: Task, ours: Mapping[str, Values], theirs: Mapping[str, Values]
         of statistics of batches, relative to the largest of each (None where there are none); `steps_reason`, why
         there were no steps.
     """
-    found = _compare_outputs(task, ours, theirs)
+    record = _compare_outputs(task, ours, theirs)
     if "losses" in theirs:
-        found |= {"steps_reason": None, **_compare_steps(ours, theirs)}
+        record |= {"steps_reason": None, **_compare_steps(ours, theirs)}
     else:
-        found |= {"steps_reason": "there are no steps", **dict.fromkeys(_OF_STEPS)}
-    return {name: _known(value) for name, value in found.items()}
+        record |= {"steps_reason": "there are no steps", **dict.fromkeys(_OF_STEPS)}
+    return {name: _known(value) for name, value in record.items()}
 
 
 def verdict_of(sheet: Mapping[str, Any]) -> dict[str, Any]:
@@ -104,11 +106,11 @@ def _by_rounding(name: str, sheet: Mapping[str, Any], own: Mapping[str, Any]) ->
     return bool(1 - ours <= OWN * (1 - theirs) if name == "answers" else ours <= OWN * theirs)
 
 
-def furthest(found: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
+def furthest(comparisons: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
     """Of several comparisons, how far they are apart at most, by the names of `compare`; None where one is unknown."""
-    names = [name for name in found[0] if name.endswith("_difference")]
-    worst = {name: _combine([one[name] for one in found], max) for name in names}
-    return worst | {"equal_answers_share": _combine([one["equal_answers_share"] for one in found], min)}
+    names = [name for name in comparisons[0] if name.endswith("_difference")]
+    worst = {name: _combine([one[name] for one in comparisons], max) for name in names}
+    return worst | {"equal_answers_share": _combine([one["equal_answers_share"] for one in comparisons], min)}
 
 
 def _combine(values: Sequence[Any], which: Callable[[Sequence[Any]], Any]) -> Any:
@@ -188,8 +190,8 @@ def _compare_gradients(ours: Values, theirs: Values, largest: Values) -> Values:
 
 def _largest(values: Values) -> Values:
     """The largest, whatever its sign, of each batch."""
-    found: Values = np.abs(values.reshape(len(values), -1)).max(axis=1)
-    return found
+    largest: Values = np.abs(values.reshape(len(values), -1)).max(axis=1)
+    return largest
 
 
 def _worst(value: float) -> float:
@@ -197,7 +199,7 @@ def _worst(value: float) -> float:
     return float(value) if np.isfinite(value) else float("inf")
 
 
-def _beyond(found: Mapping[str, Any]) -> list[str]:
+def _beyond(comparison: Mapping[str, Any]) -> list[str]:
     """Return which numbers are beyond; None is, too, except where there are outputs of a search, or no steps."""
     limits = {
         "outputs_difference": OUTPUTS,
@@ -206,19 +208,19 @@ def _beyond(found: Mapping[str, Any]) -> list[str]:
         "gradients_difference": STEPS,
         "after_difference": STEPS,
     }
-    share, stepless = found["equal_answers_share"], bool(found["steps_reason"])
-    searched = share is not None or found["outputs_reason"] == NOTHING
+    share, stepless = comparison["equal_answers_share"], bool(comparison["steps_reason"])
+    searched = share is not None or comparison["outputs_reason"] == NOTHING
     left_out = {*(_OUTPUTS if searched else ()), *((*_OF_STEPS, "after_difference") if stepless else ())}
     beyond = [
         name.removesuffix("_difference").replace("_", " ")
         for name, most in limits.items()
-        if name not in left_out and (found[name] is None or found[name] > most)
+        if name not in left_out and (comparison[name] is None or comparison[name] > most)
     ]
     # Models without any have none, nor have sheets from before they were compared.
-    statistics = found.get("statistics_difference")
-    if (statistics is None and found.get("statistics_where")) or (statistics or 0) > STEPS:
+    statistics = comparison.get("statistics_difference")
+    if (statistics is None and comparison.get("statistics_where")) or (statistics or 0) > STEPS:
         beyond.append("statistics")
-    if not searched and not stepless and not found["moved"]:
+    if not searched and not stepless and not comparison["moved"]:
         beyond.append("steps that change nothing")
     return [*beyond, *(["answers"] if share is not None and share < ANSWERS else [])]
 

@@ -34,10 +34,10 @@ def is_without_file(record: Path) -> bool:
         record: of weights or of an export.
     """
     try:
-        made = read_json(record)["status"] == "ok"
+        succeeded = read_json(record)["status"] == "ok"
     except (OSError, ValueError, KeyError, TypeError):
         return False
-    return made and not any((record.parent / name).is_file() for name in REPRODUCIBLE_FILES)
+    return succeeded and not any((record.parent / name).is_file() for name in REPRODUCIBLE_FILES)
 
 
 def attempt_of(record: Path, job_sha256: str | None = None) -> int:
@@ -73,11 +73,11 @@ def input_hashes(job: Mapping[str, Any]) -> dict[str, str | None]:
     Args:
         job: with the path `data`, next to which is the data record, and optionally the path `artefact`.
     """
-    found = {"data": Path(job["data"]).with_suffix(".json")}
+    paths = {"data": Path(job["data"]).with_suffix(".json")}
     if job.get("artefact") and Path(job["artefact"]).is_dir():
-        found |= {"weights": Path(job["artefact"], "train.json"), "model": Path(job["artefact"], "export.json")}
+        paths |= {"weights": Path(job["artefact"], "train.json"), "model": Path(job["artefact"], "export.json")}
     keys = {"data": "sha256", "weights": "weights_sha256", "model": "model_sha256"}
-    return {name: read_json(path).get(keys[name]) for name, path in found.items() if path.is_file()}
+    return {name: read_json(path).get(keys[name]) for name, path in paths.items() if path.is_file()}
 
 
 def run_stage(
@@ -108,9 +108,9 @@ def run_stage(
         the record.
     """
 
-    def supervised(made: Path) -> str | None:
-        job_path = made.parent / "job.json"
-        job_path.write_text(json.dumps({**job, "folder": str(made)}))
+    def supervised(target: Path) -> str | None:
+        job_path = target.parent / "job.json"
+        job_path.write_text(json.dumps({**job, "folder": str(target)}))
         return supervise(
             [environment["python"], "-m", module, job_path],
             log=log,
@@ -130,7 +130,7 @@ def store_result(
     *,
     repeat_failures: bool,
 ) -> dict[str, Any]:
-    """Keep what a step makes, whole, or the record of its failure.
+    """Store what a step makes, whole, or the record of its failure.
 
     Args:
         make: writes files and `record_name` into a folder; why it failed, or None.
@@ -151,24 +151,24 @@ def store_result(
         tempfile.TemporaryDirectory(prefix=f".{folder.name}-", suffix=partial_suffix(), dir=folder.parent) as scratch,
         in_work(Path(scratch)),
     ):
-        made = Path(scratch) / "made"
-        made.mkdir()
+        partial = Path(scratch) / "made"
+        partial.mkdir()
         reason, repeat = missing, True
         if missing is None:
-            reason, repeat = make(made), repeat_failures
-            if reason is None and not (made / record_name).exists():
+            reason, repeat = make(partial), repeat_failures
+            if reason is None and not (partial / record_name).exists():
                 reason = "ended without a record"
         if reason is None:
-            record = {"status": "ok", "reason": None, **read_json(made / record_name)}
+            record = {"status": "ok", "reason": None, **read_json(partial / record_name)}
         else:
-            shutil.rmtree(made)
-            made.mkdir()
+            shutil.rmtree(partial)
+            partial.mkdir()
             record = {"status": "failed", "reason": reason, "repeat": repeat}
-        made_by = {name: job[name] for name in ("attempt", "job_sha256")}
-        record = {**record, **made_by, "made_of": input_hashes(job), "environment": environment["name"]}
+        attempt = {name: job[name] for name in ("attempt", "job_sha256")}
+        record = {**record, **attempt, "made_of": input_hashes(job), "environment": environment["name"]}
         record = Secrets.from_this_machine().redact_reasons(record)
-        write_json(made / record_name, record)
+        write_json(partial / record_name, record)
         if folder.exists():
             shutil.rmtree(folder)
-        made.rename(folder)
+        partial.rename(folder)
     return record

@@ -31,7 +31,7 @@ RECORD = "train.json"
 def main(job_path: str) -> None:
     """Make the weights, save them and write the record: metrics per epoch, facts, hash of the weights.
 
-    What a detector finds on the first test images, after the last epoch, is kept beside them.
+    What a detector finds on the first test images, after the last epoch, is stored in the same folder.
     """
     job = read_json(Path(job_path))
     folder = Path(job["folder"])

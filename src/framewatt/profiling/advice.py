@@ -61,7 +61,7 @@ class Evidence:
 
     Attributes:
         text: in words.
-        share_percent: of the cell's joules that it concerns; None where that is not told.
+        share_percent: of the cell's joules that it concerns; None where that share is unknown.
     """
 
     text: str
@@ -73,7 +73,7 @@ Look = Callable[[Seen], Evidence | None]
 
 
 def joules_in(*families: str, least_percent: float) -> Look:
-    """A share of the joules in families of operators."""
+    """Return what looks for a share of the joules in families of operators."""
 
     def look(seen: Seen) -> Evidence | None:
         share = sum(seen.families.get(family, 0.0) for family in families)
@@ -97,7 +97,7 @@ def joules_of_updates(least_percent: float) -> Look:
 
 
 def host_reads(least_per_step: float) -> Look:
-    """Calls in which the host waits for a number, in the steps."""
+    """Return what looks for calls in a step in which the host waits for a number."""
 
     def look(seen: Seen) -> Evidence | None:
         calls = seen.host_reads_per_step
@@ -112,9 +112,10 @@ def host_reads(least_per_step: float) -> Look:
 
 
 def page_faults(least_per_cpu_s: float) -> Look:
-    """Page faults that memory serves: of memory that was let go of, and is asked for again.
+    """Return what looks for page faults that memory serves: the process released memory and requests it again.
 
-    By processor time and not by the clock, since each takes some, and others on the machine have no part in it.
+    Faults are counted per second of processor time and not of the clock: each fault takes processor time, and other
+    programs on the machine do not change that rate.
     """
 
     def look(seen: Seen) -> Evidence | None:
@@ -137,7 +138,7 @@ def seen_in(
     about: pd.DataFrame,
     exports: Mapping[str, int | None],
 ) -> dict[str, Seen]:
-    """What is known of each cell, by name.
+    """Return what is known of each cell, by name.
 
     Args:
         cells: of the study.
@@ -168,27 +169,27 @@ def seen_in(
 
 
 def weights_in_exports(folders: Iterable[str | Path]) -> dict[str, int | None]:
-    """Weights among the inputs of each export, by the name of its folder: the model, or `<model>/<precision>`.
+    """Return how many weights are among the inputs of each export, by its folder: `<model>` or `<model>/<precision>`.
 
     Args:
         folders: of the checks of exports, `…/<model>/check` or `…/<model>/<precision>/check`.
     """
-    found = {}
+    weights = {}
     for folder in map(Path, folders):
-        of = folder.parent
-        name = f"{of.parent.name}/{of.name}" if of.name in QUANTISED else of.name
-        found[name] = read_json(folder / CHECK_RECORD).get("weights_among_inputs")
-    return found
+        export = folder.parent
+        name = f"{export.parent.name}/{export.name}" if export.name in QUANTISED else export.name
+        weights[name] = read_json(folder / CHECK_RECORD).get("weights_among_inputs")
+    return weights
 
 
 def _shares(rows: pd.DataFrame, name: str) -> dict[str, dict[str, float]]:
     """Percent of a cell's joules by a column, over its domains."""
     by_name = rows.groupby(["cell", name], sort=False)["energy_j"].sum()
     total = rows.groupby("cell", sort=False)["energy_j"].sum()
-    found: dict[str, dict[str, float]] = {}
-    for (cell, one), energy_j in by_name.items():
-        found.setdefault(str(cell), {})[str(one)] = 100 * float(energy_j / total[cell])
-    return found
+    shares: dict[str, dict[str, float]] = {}
+    for (cell, level), energy_j in by_name.items():
+        shares.setdefault(str(cell), {})[str(level)] = 100 * float(energy_j / total[cell])
+    return shares
 
 
 def _numbers(rows: pd.DataFrame, name: str) -> "pd.Series[float]":
@@ -214,7 +215,7 @@ LESS, MORE, UNKNOWN = "takes less", "takes more", "not told"
 _QUANTITY = "energy_per_sample_j"
 _OUTSIDE = (BETWEEN, UNTOLD)
 _MANY_FAULTS_PER_CPU_S = 5_000
-"""One took up to four microseconds where it was measured, so that so many are a fiftieth of the work."""
+"""A fault took up to 4 us where it was measured, so that 5,000 in a second are 2 % of the work."""
 
 _UNFUSED = ("normalisation", "activation, softmax")
 
@@ -336,7 +337,7 @@ HINTS = (
 def advice(
     joules: pd.DataFrame, about: pd.DataFrame, runs: pd.DataFrame, exports: Mapping[str, int | None]
 ) -> pd.DataFrame:
-    """Hints for the cells of a study.
+    """Return the hints for the cells of a study.
 
     Args:
         joules: a row an operator or API of a cell (operators.COLUMNS).
@@ -350,7 +351,7 @@ def advice(
     rows = totals(runs)
     cells = cells_of(runs)
     seen = seen_in(cells, rows, joules, about, exports)
-    found = [
+    hints = [
         {"cell": cell.id, "hint": hint.name, "evidence": evidence.text, "share_percent": evidence.share_percent}
         | {"factor": hint.factor, "tried": other.to_dict()[hint.factor], "tried_cell": other.id}
         for cell in cells
@@ -358,10 +359,10 @@ def advice(
         if (evidence := hint.evidence(seen[cell.id]))
         for other in _others(cell, hint, cells)
     ]
-    named = dict.fromkeys(name for one in found for name in (one["tried_cell"], one["cell"]))
-    # Of the few columns that count: looking for cells in all of them takes several times as long.
+    named = dict.fromkeys(name for hint in hints for name in (hint["tried_cell"], hint["cell"]))
+    # Only the few columns that count are passed on: a search in all columns takes several times longer.
     values = block_values(rows[["cell", "repetition", "counts", _QUANTITY]], list(named), _QUANTITY)
-    return pd.DataFrame([one | _gain(values, one, len(found)) for one in found], columns=list(COLUMNS))
+    return pd.DataFrame([hint | _gain(values, hint, len(hints)) for hint in hints], columns=list(COLUMNS))
 
 
 def _levels_of(cell: PlainCell) -> dict[str, Any]:
@@ -383,7 +384,7 @@ def _others(cell: PlainCell, hint: Hint, cells: Sequence[PlainCell]) -> Iterable
 
 
 def _gain(values: pd.DataFrame, hint: Mapping[str, Any], hints: int) -> dict[str, Any]:
-    """What it changed: the ratio with an interval that holds for so many hints together.
+    """Return what a hint changed: the ratio of energies, with an interval that holds for all hints together.
 
     Args:
         values: energy by block and cell, see selection.block_values.
@@ -393,8 +394,8 @@ def _gain(values: pd.DataFrame, hint: Mapping[str, Any], hints: int) -> dict[str
     tried, plain = (logs_of(values[name].to_numpy()) for name in (hint["tried_cell"], hint["cell"]))
     ratio = log_ratio(tried, plain, paired=True)
     low, high = (float(end) for end in ratio.within(0.025 / hints))
-    told = LESS if high < 1 else MORE if low > 1 else UNKNOWN
+    verdict = LESS if high < 1 else MORE if low > 1 else UNKNOWN
     return {
         **{"blocks": int(ratio.runs), "ratio": float(ratio.ratio), "ratio_low": low, "ratio_high": high},
-        "told": told if np.isfinite([low, high]).all() else UNKNOWN,
+        "told": verdict if np.isfinite([low, high]).all() else UNKNOWN,
     }

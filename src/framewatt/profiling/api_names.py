@@ -41,7 +41,7 @@ FAMILIES = (*(name for name, _ in _FAMILIES), OTHER, UNTOLD, BETWEEN)
 
 
 def family_of(operator: str) -> str:
-    """The family of an operator; the first whose words are in its name.
+    """Return the family of an operator: the first in order with a word that is in the operator's name.
 
     Args:
         operator: as the profiler names it, or the name of a row of several.
@@ -149,10 +149,10 @@ class _Callers:
 
 
 def _name(rule: Rule, rank: int, key: str, callers: _Callers) -> str | None:
-    found = rule.function.fullmatch(key)
-    if not found or (rule.through and not callers.any(rank, rule.through)):
+    match = rule.function.fullmatch(key)
+    if not match or (rule.through and not callers.any(rank, rule.through)):
         return None
-    return found.expand(rule.api_name)
+    return match.expand(rule.api_name)
 
 
 def _fits(pattern: re.Pattern[str] | None, text: str) -> bool:

@@ -29,10 +29,10 @@ def graphviz() -> str:
     Raises:
         FramewattError: it is not installed.
     """
-    found = shutil.which("dot")
-    if not found:
+    dot = shutil.which("dot")
+    if not dot:
         raise FramewattError(NO_GRAPHVIZ)
-    return found
+    return dot
 
 
 def draw(functions: pd.DataFrame, calls: pd.DataFrame, title: str, path: Path) -> None:
@@ -98,6 +98,10 @@ def _as_cprofile(functions: pd.DataFrame, calls: pd.DataFrame) -> dict[tuple[str
 def _run(command: list[str], text: str) -> str:
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        last = (done.stderr.strip().splitlines() or ["nothing said"])[-1]
-        raise FramewattError(f"call graphs: {Path(command[0]).name} ended with {done.returncode}: {last}")
+        last = (done.stderr.strip().splitlines() or ["no output"])[-1]
+        program = Path(command[0]).name
+        raise FramewattError(
+            f"call graphs: {program} failed with exit code {done.returncode} ({last}). Check "
+            "that its installation works."
+        )
     return done.stdout

@@ -167,7 +167,7 @@ def summary(record: pd.DataFrame) -> list[str]:
     what = {
         REFUSED: "not opened, since their checksums are unknown; if you know who wrote them: --config "
         "trust_profiles=True",
-        FAILED: "that cannot be read; profile/profiles.csv says why",
+        FAILED: "that cannot be read; for the reasons, see profile/profiles.csv",
     }
     return [
         f"{len(files)} of {len(record)} dumps {words}: {', '.join(files)}"
@@ -177,31 +177,31 @@ def summary(record: pd.DataFrame) -> list[str]:
 
 
 def run_of(file: Path, names: Names) -> DumpedRun:
-    """What ran, by the name of its dump.
+    """Return what ran, by the name of its dump.
 
     Raises:
         FramewattError: it is no name of a dump, or has a word that the names do not know.
     """
-    found = _FILE_NAME.fullmatch(file.name)
-    if not found:
+    match = _FILE_NAME.fullmatch(file.name)
+    if not match:
         raise FramewattError(f"{file} is not a name of a dump. Rename the file: {_ALLOWED}.")
-    words = {field: found[field] for field in FIELDS}
+    words = {field: match[field] for field in FIELDS}
     for field, word in words.items():
         if word not in names.levels[field]:
             allowed = ", ".join(names.levels[field])
             raise FramewattError(
                 f"{file}: {field}: {word!r} is not known. Use {allowed}, or add it to the table of names."
             )
-    return DumpedRun({field: names.levels[field][word] for field, word in words.items()}, int(found["repetition"] or 1))
+    return DumpedRun({field: names.levels[field][word] for field, word in words.items()}, int(match["repetition"] or 1))
 
 
 def names_of_profiles(files: Iterable[Path], names: Names) -> list[str]:
-    """The names of the runs that some dumps are of, each once; files that are no dumps have none."""
-    found = []
+    """Return the names of the runs of some dumps, each once. Files that are not dumps are left out."""
+    runs = []
     for file in files:
         with contextlib.suppress(FramewattError):
-            found.append(run_of(file, names).name)
-    return sorted(set(found))
+            runs.append(run_of(file, names).name)
+    return sorted(set(runs))
 
 
 def _refuse_second(file: Path, files: Iterable[Path], names: Names) -> None:
@@ -213,7 +213,7 @@ def _refuse_second(file: Path, files: Iterable[Path], names: Names) -> None:
 
 
 def _place(names: Names, *levels: str | None) -> tuple[int, ...]:
-    """Where a run stands in the order of the table of names; what has no level comes last."""
+    """Return the place of a run in the order of the table of names; a missing level comes last."""
     known = [names.all(field) for field in FIELDS]
     places = [known[i].index(level) if level in known[i] else len(known[i]) for i, level in enumerate(levels)]
     phase_framework_workload: tuple[int, ...] = tuple(reversed(places))
@@ -230,7 +230,7 @@ def records_of(folders: Iterable[str | Path]) -> list[dict[str, Any]]:
 
 
 def failed_profiles(folders: Iterable[str | Path], accepted: Container[str]) -> list[str]:
-    """Cells whose profiled run failed, each with its reason, in a line.
+    """Return a line for each cell with a failed profiled run: the cell and the reason.
 
     Args:
         folders: of profiled runs.
@@ -287,10 +287,10 @@ RECORD = "profile/profiles.csv"
 
 @dataclass(frozen=True)
 class Profiles:
-    """The profiled runs of a study whose dumps are given.
+    """The profiled runs of a study that is given their dumps.
 
     Attributes:
-        folder: of the dumps; None where it is not available, as beside an unpacked package.
+        folder: of the dumps; None where it is not available, as for an unpacked package.
         wanted: the folder in words, where it is not available.
         names: the table of names.
         checksums: the table of known dumps.
@@ -305,19 +305,19 @@ class Profiles:
 
     @property
     def dumps(self) -> list[str]:
-        """The dumps; where there are none, one file that is not there and says where they should be."""
-        found = sorted(map(str, self.folder.glob("*.prof"))) if self.folder else []
-        return found or [f"{self.folder or self.wanted}/*.prof"]
+        """The dumps. Where there are none, a single missing file, with a path that shows where dumps should be."""
+        dumps = sorted(map(str, self.folder.glob("*.prof"))) if self.folder else []
+        return dumps or [f"{self.folder or self.wanted}/*.prof"]
 
     @property
     def profiles(self) -> list[str]:
         """Names of the profiled runs, by those of the dumps; without dumps, by the record of those that were read."""
-        found = names_of_profiles(map(Path, self.dumps), self._names)
-        if not found and self.record.is_file():
+        runs = names_of_profiles(map(Path, self.dumps), self._names)
+        if not runs and self.record.is_file():
             with self.record.open(encoding="utf-8", newline="") as file:
-                told = [row.get("profile") or "" for row in csv.DictReader(file)]
-            found = sorted({name for name in told if re.fullmatch("[a-z0-9_]+", name)})
-        return found
+                recorded = [row.get("profile") or "" for row in csv.DictReader(file)]
+            runs = sorted({name for name in recorded if re.fullmatch("[a-z0-9_]+", name)})
+        return runs
 
     further: ClassVar[tuple[str, ...]] = ()
 
@@ -379,20 +379,21 @@ def profiles_of(study: Any, results: Path) -> Profiles | OwnProfiles | None:
                 )
         return OwnProfiles(cells) if cells else None
     files = study.settings.get("files") or {}
-    told = files.get("profiles")
-    if not told:
+    settings = files.get("profiles")
+    if not settings:
         return None
     for key in ("names", "checksums"):
-        if not Path(told[key]).is_file():
+        if not Path(settings[key]).is_file():
             raise FramewattError(
-                f"{study.path}: files.profiles.{key}: {told[key]!r} is not a file. Name a table as in docs/profiles.md."
+                f"{study.path}: files.profiles.{key}: {settings[key]!r} is not a file. Name a table as in "
+                "docs/profiles.md."
             )
-    root = study.root / told["folder"] if study.root else None
-    wanted = f"--config {files['root_config']}=…/{told['folder']}"
-    return Profiles(root, wanted, Path(told["names"]), Path(told["checksums"]), results / RECORD)
+    root = study.root / settings["folder"] if study.root else None
+    wanted = f"--config {files['root_config']}=…/{settings['folder']}"
+    return Profiles(root, wanted, Path(settings["names"]), Path(settings["checksums"]), results / RECORD)
 
 
 def with_profiles(studies: Sequence[Any], results: Path) -> dict[str, Profiles | OwnProfiles]:
     """The profiles of each study that has some, by its name."""
-    found = {study.name: profiles_of(study, results / study.name) for study in studies}
-    return {name: profiles for name, profiles in found.items() if profiles}
+    every = {study.name: profiles_of(study, results / study.name) for study in studies}
+    return {name: profiles for name, profiles in every.items() if profiles}

@@ -19,27 +19,28 @@ _BRIEF = 0.003
 _LEVELS = (2, 3, 4)
 """How many calls run at once; sets of more are with those of the last."""
 
-_ASKED_UNLIKE, _ASKED_UNKNOWN = 0.1, 0.5
-"""Relative standard uncertainty of what a kind asks for beside others, as to what it draws alone; and where no reading
-tells it."""
+_REQUESTED_UNLIKE, _REQUESTED_UNKNOWN = 0.1, 0.5
+"""Relative standard uncertainty of the power that a kind requests while others run, compared with what it draws alone;
+and the same where no reading shows it."""
 
 _WHOLE = 0.9
 """Share of an interval, or of a window, from which on it is one of operators at once."""
 
 _MOVES, _MOVES_MIXED = 0.01, 0.05
-"""By how much, relative, what a machine draws in such intervals at least follows what runs, if it moves with it: one
-standard deviation; and where hardly any interval is of one set, so that what sets draw is told apart by a fit alone. In
-`make simulate`, by a 100 ms meter, machines of three streams follow by 6.5 to 19 % without a limit, and by 0.4 to 4.4 %
-at one that they reach most of the time."""
+"""Least relative standard deviation of power in such intervals at which it counts as following what runs.
+
+The second number is for windows where hardly any interval has a single set, so that only a fit can separate the powers
+of sets. In `make simulate`, with a 100 ms meter, the power of machines with three streams follows by 6.5 to 19 %
+without a limit, and by 0.4 to 4.4 % at a limit that they reach most of the time."""
 
 _PURE = 0.25
-"""Share of such intervals that are of one set, from which on they tell what sets draw."""
+"""Share of such intervals with a single set from which on they show what sets draw."""
 
 _LEAST_SHARE = 0.02
-"""A kind whose power is less than this share of the largest shares as if it had so much."""
+"""A kind with less power than this share of the largest power gets joules as if it had that much."""
 
 _OWN, _LEVEL = -1, -2
-"""In place of a column's kind."""
+"""These stand instead of the kind of a column that belongs to no kind."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Shared:
         energy_j: (kinds,).
         by_kind: (kinds, kinds), joules for a watt of each kind's power.
         by_column: (kinds, c), joules for a watt of each column.
-        covariance: (kinds, kinds), of what the readings do not tell: what brief sets draw, and who asked for it.
+        covariance: (kinds, kinds), of what the readings do not show: what brief sets draw, and which kind requested it.
     """
 
     energy_j: Floats
@@ -64,7 +65,7 @@ class Overlaps:
     """Sets of operators that ran at once.
 
     What a set draws on top of the powers of its kinds is the sum of its columns: one for how many run, one for each
-    kind beside so many, and its own if it is not brief.
+    kind next to that many, and its own if it is not brief.
 
     Attributes:
         seconds: (k, sets), of each set in each interval.
@@ -82,9 +83,9 @@ class Overlaps:
 
     @property
     def column_level(self) -> NDArray[np.bool_]:
-        """(c,), which columns are of how many run."""
-        found: NDArray[np.bool_] = self.column_kind == _LEVEL
-        return found
+        """(c,), which columns are those of how many run."""
+        levels: NDArray[np.bool_] = self.column_kind == _LEVEL
+        return levels
 
     @property
     def columns(self) -> csr_matrix:
@@ -93,9 +94,9 @@ class Overlaps:
 
     @cached_property
     def seconds_of_kinds(self) -> Floats:
-        """(kinds,), seconds of each kind beside others."""
-        found: Floats = self.calls.T @ _sums(self.seconds, 0)
-        return found
+        """(kinds,), seconds of each kind while others ran."""
+        seconds: Floats = self.calls.T @ _sums(self.seconds, 0)
+        return seconds
 
     @cached_property
     def brief_s2(self) -> Floats:
@@ -103,8 +104,8 @@ class Overlaps:
         return _sums(self.seconds[:, self.brief].power(2), 1)
 
     @classmethod
-    def of_line(cls, line: Timeline, edges_s: Floats) -> "Overlaps | None":
-        """The sets of two and more operators; none if they are brief together.
+    def from_timeline(cls, line: Timeline, edges_s: Floats) -> "Overlaps | None":
+        """Return the sets of two and more operators; None if they are brief together.
 
         Args:
             line: the operators, cut to the intervals' window.
@@ -122,9 +123,9 @@ class Overlaps:
         return cls(seconds, calls, brief, *_columns(calls, brief, np.clip(level[first], _LEVELS[0], _LEVELS[-1])))
 
     def still_w(self, length_s: Floats, energy_j: Floats) -> float:
-        """What a machine draws that draws the same whatever runs at once, as one at its limit; 0 if it is no such one.
+        """Return the power of a machine that draws the same whatever runs at once, as at its limit; else 0.
 
-        Nor is it where operators often run alone, which tells what each draws.
+        It is also 0 where operators often run alone, since the readings then show what each draws.
 
         Args:
             length_s: (k,), of each interval.
@@ -145,40 +146,40 @@ class Overlaps:
         return float(drawn_w.mean()) if moved_w2 < (moves * drawn_w.mean()) ** 2 else 0.0
 
     def shared(self, kind_w: Floats, column_w: Floats, spread_w: float, still_w: float = 0.0) -> Shared:
-        """Joules of the sets, shared in proportion to what kinds draw alone.
+        """Return the joules of the sets, shared in proportion to what kinds draw alone.
 
         Args:
             kind_w: (kinds,), powers of kinds.
             column_w: (c,), of columns.
             spread_w: how much sets differ.
-            still_w: as the function of that name tells it; above 0, readings do not tell what a kind asks for.
+            still_w: from the method of that name; above 0, readings do not show what a kind requests.
         """
-        asking_w = np.maximum(kind_w, max(_LEAST_SHARE * kind_w.max(), 1e-9))
-        asked_w = self.calls @ asking_w
-        share = csr_matrix(diags(1 / asked_w) @ self.calls @ diags(asking_w))
+        request_w = np.maximum(kind_w, max(_LEAST_SHARE * kind_w.max(), 1e-9))
+        requested_w = self.calls @ request_w
+        share = csr_matrix(diags(1 / requested_w) @ self.calls @ diags(request_w))
         lasts_s = _sums(self.seconds, 0)
         more_j = lasts_s * (self.of @ column_w)
         energy_j = lasts_s * (self.calls @ kind_w) + more_j
         # Of a machine that is still, all that it draws may be the floor's, or theirs.
         unlike_j = lasts_s * still_w if still_w else more_j
         unlike = (
-            (_ASKED_UNKNOWN if still_w else _ASKED_UNLIKE)
-            * self._per_requested_watt(share, unlike_j / asked_w)
-            * asking_w
+            (_REQUESTED_UNKNOWN if still_w else _REQUESTED_UNLIKE)
+            * self._per_requested_watt(share, unlike_j / requested_w)
+            * request_w
         )
         brief_j = np.where(self.brief, lasts_s * spread_w, 0.0)
         return Shared(
             share.T @ energy_j,
-            self._per_requested_watt(share, energy_j / asked_w) * (kind_w >= asking_w)
+            self._per_requested_watt(share, energy_j / requested_w) * (kind_w >= request_w)
             + (share.T @ diags(lasts_s) @ self.calls).toarray(),
             (share.T @ diags(lasts_s) @ self.of).toarray(),
             (share.T @ diags(brief_j**2) @ share).toarray() + unlike @ unlike.T,
         )
 
     def _per_requested_watt(self, share: csr_matrix, per_s: Floats) -> Floats:
-        """(kinds, kinds), joules that a kind gets more for a watt more of each that is asked for."""
-        found: Floats = np.diag(self.calls.T @ per_s) - (share.T @ diags(per_s) @ self.calls).toarray()
-        return found
+        """(kinds, kinds), additional joules that a kind gets for each additional watt that a kind requests."""
+        joules: Floats = np.diag(self.calls.T @ per_s) - (share.T @ diags(per_s) @ self.calls).toarray()
+        return joules
 
 
 def seconds_in(edges_s: Floats, start_s: Floats, end_s: Floats) -> csr_matrix:
@@ -199,12 +200,12 @@ def seconds_in(edges_s: Floats, start_s: Floats, end_s: Floats) -> csr_matrix:
 
 
 def _sums(matrix: csr_matrix, axis: int) -> Floats:
-    found: Floats = np.asarray(matrix.sum(axis=axis)).ravel()
-    return found
+    sums: Floats = np.asarray(matrix.sum(axis=axis)).ravel()
+    return sums
 
 
 def _together(line: Timeline) -> tuple[Floats, Floats, NDArray[np.int64], NDArray[np.uint64]]:
-    """Spans in which two and more operators run: start, end, how many, and a number that tells their set."""
+    """Return the spans with two and more operators: start, end, how many, and a number that identifies the set."""
     at_s = np.unique(np.concatenate((line.start_s, line.end_s)))
     start, end = np.searchsorted(at_s, line.start_s), np.searchsorted(at_s, line.end_s)
     level = np.cumsum(np.bincount(start, minlength=len(at_s)) - np.bincount(end, minlength=len(at_s)))
@@ -223,10 +224,10 @@ def _calls(line: Timeline, at_s: Floats) -> csr_matrix:
     columns = []
     for kind in range(len(line.kinds)):
         of_kind = line.kind == kind
-        begun, over = (
+        started, over = (
             np.searchsorted(np.sort(edge[of_kind]), at_s, side="right") for edge in (line.start_s, line.end_s)
         )
-        columns.append(csr_matrix((begun - over).astype(np.float64)[:, None]))
+        columns.append(csr_matrix((started - over).astype(np.float64)[:, None]))
     return csr_matrix(hstack(columns))
 
 
@@ -249,7 +250,7 @@ def _columns(
 
 
 _MOST_PRODUCTS = 20_000_000
-"""So many products of two entries of a row are kept, in 240 MB; of more, rows are multiplied anew."""
+"""Most products of two entries of a row that are stored, in 240 MB. With more, rows are multiplied each time."""
 
 
 class Gram:
@@ -292,8 +293,8 @@ class Gram:
         flat = np.zeros(self._count**2)
         flat[self._places] = self._products @ weight
         upper = flat.reshape(self._count, self._count)
-        found: Floats = upper + np.triu(upper, 1).T
-        return found
+        symmetric: Floats = upper + np.triu(upper, 1).T
+        return symmetric
 
 
 @dataclass(frozen=True)
@@ -325,17 +326,17 @@ class Design:
 
     @property
     def columns(self) -> csr_matrix:
-        """(k, 1 + kinds + c), seconds of the floor, of each kind, and of what is drawn beside others (Overlaps)."""
+        """(k, 1 + kinds + c), seconds of the floor, of each kind, and of what sets draw more (Overlaps)."""
         plain = csr_matrix(np.column_stack((self.length_s, self.ran_s)))
         return plain if self.overlaps is None else csr_matrix(hstack((plain, self.overlaps.columns)))
 
     def adding(self) -> "Design":
-        """The same, as if powers added."""
+        """Return the same design, as if powers added."""
         return replace(self, overlaps=None)
 
     @classmethod
-    def of(cls, line: Timeline, edges_s: Floats) -> "Design":
-        """The design of operators that are cut to the intervals' window.
+    def from_timeline(cls, line: Timeline, edges_s: Floats) -> "Design":
+        """Return the design of operators that are cut to the intervals' window.
 
         Args:
             line: the operators.
@@ -356,5 +357,5 @@ class Design:
             np.flatnonzero(long),
             line.kind[long],
             (short.power(2) @ of_kind).toarray(),
-            Overlaps.of_line(line, edges_s),
+            Overlaps.from_timeline(line, edges_s),
         )

@@ -152,7 +152,7 @@ def read_profile(path: Path, trust: Trust) -> Profile:
 
     Raises:
         UnknownDumpError: the dump may not be opened.
-        FramewattError: it is no dump, comes from a Python whose dumps this one cannot read, or no time passed in it.
+        FramewattError: it is no dump, this Python cannot read it, or no time passed in it.
     """
     content = _content(path)
     sha256 = hashlib.sha256(content).hexdigest()
@@ -189,8 +189,8 @@ def _content(path: Path) -> bytes:
 
 
 def _python(content: bytes) -> str | None:
-    found = Counter(_PYTHON.findall(content)).most_common(1)
-    return found[0][0].decode() if found else None
+    versions = Counter(_PYTHON.findall(content)).most_common(1)
+    return versions[0][0].decode() if versions else None
 
 
 def _unmarshal(path: Path, content: bytes, python: str | None) -> dict[str, Any]:
@@ -231,7 +231,7 @@ FUNCTIONS_COLUMNS = [*RUN_COLUMNS, *PLACES, *PROFILED_COLUMNS[len(RUN_COLUMNS) :
 
 `machine` and `session` are those of the profiled run, missing where a dump is all that is known; `api_name` is the name
 by which the framework's users know a profiled function, and `type` what makes it costly; both are missing where no
-table tells.
+table has them.
 """
 
 CALLS_COLUMNS = [*RUN_COLUMNS, *CALL_COLUMNS]
@@ -319,7 +319,7 @@ def functions_frame(
     names: list[str | None] = []
     for (cell, repetition), functions in profiled.groupby(KEY, sort=False):
         framework, phase = functions.iloc[0][["framework", "phase"]]
-        names += api_names(functions, of_run(calls, cell, repetition), framework, phase, rules)
+        names += api_names(functions, rows_of_run(calls, cell, repetition), framework, phase, rules)
     named = profiled.assign(
         api_name=pd.Series(names, profiled.index, dtype="str"),
         type=pd.Series([types.get(name or "") for name in names], profiled.index, dtype="str"),
@@ -328,8 +328,8 @@ def functions_frame(
     return named[FUNCTIONS_COLUMNS]
 
 
-def of_run(frame: pd.DataFrame, cell: str, repetition: int = 1) -> pd.DataFrame:
-    """The rows of one profiled run, of any frame that is keyed."""
+def rows_of_run(frame: pd.DataFrame, cell: str, repetition: int = 1) -> pd.DataFrame:
+    """Return the rows of a profiled run, from any frame with KEY."""
     return frame[(frame["cell"] == cell) & (frame["repetition"] == repetition)].reset_index(drop=True)
 
 

@@ -113,7 +113,7 @@ def join(timeline: Timeline, intervals: Intervals) -> OperatorJoules:
     """
     if len(intervals.energy_j) < 3:
         raise ValueError(f"a meter gave {len(intervals.energy_j)} intervals. At least 3 are needed.")
-    pooled = _Pooled.of(timeline, intervals)
+    pooled = _Pooled.from_timeline(timeline, intervals)
     spreads = spreads_of(pooled.design(0.0), intervals.energy_j, intervals.digit_j)
     energy_j, covariance = _mixed(spreads, pooled.joules([one for _, one in spreads], 0.0))
     cut = timeline.within(intervals.edges_s[0], intervals.edges_s[-1])
@@ -136,7 +136,7 @@ def join(timeline: Timeline, intervals: Intervals) -> OperatorJoules:
 
 @dataclass(frozen=True)
 class _Pooled:
-    """A window whose briefest kinds have one power together, since the readings tell none of theirs.
+    """A window in which the briefest kinds have one power together, since the readings do not resolve their powers.
 
     Attributes:
         timeline: the operators.
@@ -151,7 +151,7 @@ class _Pooled:
     brief: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, timeline: Timeline, intervals: Intervals) -> "_Pooled":
+    def from_timeline(cls, timeline: Timeline, intervals: Intervals) -> "_Pooled":
         window_s = intervals.edges_s[-1] - intervals.edges_s[0]
         brief = timeline.within(intervals.edges_s[0], intervals.edges_s[-1]).seconds < _BRIEF * window_s
         place = np.cumsum(~brief) - 1
@@ -159,7 +159,7 @@ class _Pooled:
 
     def design(self, shift_s: float) -> Design:
         """What ran, with the meter's times shifted."""
-        return Design.of(self._fitted(self._cut(shift_s)), self.intervals.edges_s + shift_s)
+        return Design.from_timeline(self._fitted(self._cut(shift_s)), self.intervals.edges_s + shift_s)
 
     def _cut(self, shift_s: float) -> Timeline:
         edges = self.intervals.edges_s + shift_s
@@ -213,11 +213,11 @@ class _Pooled:
         theirs = np.zeros((kinds, fitted))
         theirs[range(kinds), self.place] = cut.seconds / np.where(together_s > 0, together_s, 1.0)
         shared = overlaps.shared(powers.kind_w, powers.more_w, powers.more_sd_w, still_w)
-        beside = np.zeros_like(of)
-        beside[:kinds, 1 : 1 + fitted] = theirs * overlaps.seconds_of_kinds
-        alone_j = powers.joules(of - beside, of_calls)[0]
-        beside[:kinds, 1:] = theirs @ np.hstack((shared.by_kind, shared.by_column)) - beside[:kinds, 1:]
-        energy_j, covariance = alone_j, powers.joules(of + beside, of_calls)[1]
+        at_once = np.zeros_like(of)
+        at_once[:kinds, 1 : 1 + fitted] = theirs * overlaps.seconds_of_kinds
+        alone_j = powers.joules(of - at_once, of_calls)[0]
+        at_once[:kinds, 1:] = theirs @ np.hstack((shared.by_kind, shared.by_column)) - at_once[:kinds, 1:]
+        energy_j, covariance = alone_j, powers.joules(of + at_once, of_calls)[1]
         energy_j[:kinds] += theirs @ shared.energy_j
         covariance[:kinds, :kinds] += theirs @ shared.covariance @ theirs.T
         return energy_j, covariance
@@ -261,15 +261,15 @@ class WindowTime:
         self.parts_s = (np.array(spans, np.int64) - self.zero_ns) * 1e-9
         self.length_s = float((self.parts_s[:, 1] - self.parts_s[:, 0]).sum())
 
-    def of(self, monotonic_s: Floats) -> Floats:
-        """Window time of some instants; of those in a gap, that of the gap.
+    def seconds_at(self, monotonic_s: Floats) -> Floats:
+        """Return the window time of some instants; for those in a gap, the time of the gap.
 
         Args:
             monotonic_s: seconds of CLOCK_MONOTONIC since `zero_ns`.
         """
         inside = [np.clip(monotonic_s, start, end) - start for start, end in self.parts_s]
-        found: Floats = np.sum(inside, axis=0)
-        return found
+        seconds: Floats = np.sum(inside, axis=0)
+        return seconds
 
 
 def intervals_of(

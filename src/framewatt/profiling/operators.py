@@ -52,7 +52,7 @@ class Recorded:
     time: WindowTime
 
     @classmethod
-    def of(cls, folder: Path) -> "Recorded":
+    def read(cls, folder: Path) -> "Recorded":
         """Read a timeline, which is ok.
 
         Raises:
@@ -70,9 +70,9 @@ class Recorded:
         """When each operator was the innermost that a domain's joules are shared among."""
         return self.inner[is_gpu(domain)]
 
-    def of_window(self, profiler_ns: np.ndarray) -> np.ndarray:
-        """Seconds within the window of some times on the profiler's clock; of those outside, that of its edge."""
-        return self.time.of(self.clock.monotonic_s(profiler_ns) - 1e-9 * self.time.zero_ns)
+    def window_s(self, profiler_ns: np.ndarray) -> np.ndarray:
+        """Return the seconds since the window's start of times on the profiler's clock; outside, those of its edge."""
+        return self.time.seconds_at(self.clock.monotonic_s(profiler_ns) - 1e-9 * self.time.zero_ns)
 
 
 def is_gpu(domain: str) -> bool:
@@ -81,10 +81,10 @@ def is_gpu(domain: str) -> bool:
 
 
 def unseen_gpus(domains: Iterable[str], spans: Spans) -> tuple[str, ...]:
-    """GPUs of which a timeline does not show what ran there: it shows no GPU, or does not tell which of several.
+    """Return the GPUs for which a timeline does not show what ran there: it shows no GPU, or not which of several.
 
     Args:
-        domains: whose joules are known.
+        domains: with known joules.
         spans: of the profiler.
     """
     gpus = tuple(domain for domain in domains if is_gpu(domain))
@@ -113,7 +113,7 @@ class CellJoules:
         intervals: number of the meter's intervals in the window.
         shortest_s: seconds that a row of its own ran at least.
         empty_steps: steps in which the profiler shows no operator.
-        unseen: GPUs of which the profiler does not show what ran there.
+        unseen: GPUs for which the profiler does not show what ran there.
         domain: what was metered.
         estimated: whether it is an estimate.
         host_reads_per_step: calls in which the host waits for the device; None if the profiler does not show them.
@@ -134,24 +134,24 @@ class CellJoules:
 
 def joules_of(folder: Path) -> list[CellJoules]:
     """Joules of a timeline, see `joules_in`."""
-    return joules_in(Recorded.of(folder), open_trace(folder / POWER))
+    return joules_in(Recorded.read(folder), open_trace(folder / POWER))
 
 
 def opened(folder: Path) -> tuple[Recorded, list[CellJoules]]:
-    """A timeline and its joules.
+    """Return a timeline and its joules.
 
     Raises:
-        FramewattError: there is no timeline whose joules are known.
+        FramewattError: there is no timeline with known joules.
     """
     record = read_json(folder / RECORD)
     if record["status"] != "ok":
         raise FramewattError(f"operators: there is no timeline ({record['reason']}). Record one of the same cell.")
-    recorded = Recorded.of(folder)
+    recorded = Recorded.read(folder)
     return recorded, joules_in(recorded, open_trace(folder / POWER))
 
 
 def joules_in(recorded: Recorded, trace: Readings) -> list[CellJoules]:
-    """Joules of a timeline, in every domain whose energy is valid.
+    """Return the joules of a timeline, in every domain with valid energy.
 
     Args:
         recorded: the timeline.
@@ -165,17 +165,17 @@ def joules_in(recorded: Recorded, trace: Readings) -> list[CellJoules]:
     # A GPU's joules are those of what ran on it, which not every profiler shows.
     unseen = unseen_gpus(valid, recorded.spans)
     reads = _host_reads(recorded)
-    found = []
+    by_domain = []
     for domain, energy in valid.items():
         if domain not in unseen:
             joined = _joined(recorded, trace, domain, energy)
             empty_steps = steps_without(recorded.spans)
-            found.append(replace(joined, empty_steps=empty_steps, unseen=unseen, host_reads_per_step=reads))
-    if not found:
+            by_domain.append(replace(joined, empty_steps=empty_steps, unseen=unseen, host_reads_per_step=reads))
+    if not by_domain:
         reasons = [reason for energy in window["domains"].values() for reason in energy["reasons"]]
         reasons += [f"the profiler does not show what ran on {domain}" for domain in unseen]
         raise FramewattError(f"operators: no domain has valid energy ({'; '.join(reasons)}). Measure again.")
-    return found
+    return by_domain
 
 
 def _host_reads(recorded: Recorded) -> float | None:
@@ -190,7 +190,7 @@ def _host_reads(recorded: Recorded) -> float | None:
 
 def _within(recorded: Recorded, inner: Innermost) -> Timeline:
     """The operators on the window's time."""
-    start, end = (recorded.of_window(edge) for edge in (inner.start_ns, inner.end_ns))
+    start, end = (recorded.window_s(edge) for edge in (inner.start_ns, inner.end_ns))
     names = tuple(f"{operator} in {api}" for operator, api in inner.kinds)
     return Timeline(names, inner.kind, start, end).within(0.0, recorded.time.length_s)
 
@@ -203,10 +203,10 @@ def _joined(recorded: Recorded, trace: Readings, domain: str, energy: Mapping[st
     intervals = intervals_of(trace.channels[index], *readings, recorded.time, 1e-9 * clock.uncertainty_ns)
     # The window's energy is the record's, which knows of more than the readings at its edges.
     intervals = replace(intervals, uncertainty_j=energy["energy_uncertainty_j"])
-    found_j, told_j = float(intervals.energy_j.sum()), energy["energy_gross_j"]
-    if abs(found_j - told_j) > 3 * energy["energy_uncertainty_j"] + _ALIKE * told_j:
+    trace_j, record_j = float(intervals.energy_j.sum()), energy["energy_gross_j"]
+    if abs(trace_j - record_j) > 3 * energy["energy_uncertainty_j"] + _ALIKE * record_j:
         raise FramewattError(
-            f"operators: the trace gives {found_j:.4g} J of {domain}, the record {told_j:.4g} J. Use a trace that "
+            f"operators: the trace gives {trace_j:.4g} J of {domain}, the record {record_j:.4g} J. Use a trace that "
             "covers the window."
         )
     joules = join(_within(recorded, inner), intervals)
@@ -226,25 +226,25 @@ def _joined(recorded: Recorded, trace: Readings, domain: str, energy: Mapping[st
     )
 
 
-def resolved(found: CellJoules, name_of: Callable[[Kind], str]) -> tuple[OperatorJoules, list[list[int]]]:
-    """Kinds of one name together; names that the readings do not resolve in one row; the largest row first.
+def resolved(cell_joules: CellJoules, name_of: Callable[[Kind], str]) -> tuple[OperatorJoules, list[list[int]]]:
+    """Return kinds of one name in one row, names that the readings do not resolve in another; the largest row first.
 
     Args:
-        found: joules of the kinds, and BETWEEN last.
+        cell_joules: joules of the kinds, and BETWEEN last.
         name_of: the name of a kind.
 
     Returns:
-        the rows, with BETWEEN last, and the places in `found.joules` of each.
+        the rows, with BETWEEN last, and the places in `cell_joules.joules` of each.
     """
-    joules, kinds = found.joules, found.kinds
+    joules, kinds = cell_joules.joules, cell_joules.kinds
     by_name: dict[str, list[int]] = {}
     for place, kind in enumerate(kinds):
         by_name.setdefault(name_of(kind), []).append(place)
     names, groups = list(by_name), list(by_name.values())
     each = joules.grouped(groups, names)
-    told = (each.uncertainty_j <= RESOLVED * each.energy_j) & (each.seconds >= found.shortest_s)
-    order = [place for place in np.argsort(-each.energy_j) if told[place]]
-    rest = [place for place in range(len(names)) if not told[place]]
+    is_resolved = (each.uncertainty_j <= RESOLVED * each.energy_j) & (each.seconds >= cell_joules.shortest_s)
+    order = [place for place in np.argsort(-each.energy_j) if is_resolved[place]]
+    rest = [place for place in range(len(names)) if not is_resolved[place]]
     members = [groups[place] for place in order]
     titles = [names[place] for place in order]
     if rest:
@@ -265,7 +265,7 @@ COLUMNS = (
 """A row an operator or API of a cell; `of` is how many operators it is, `units` what was done in the window."""
 
 KEYS = ("cell", "domain", "by", "name")
-"""Columns that tell rows apart."""
+"""Columns that identify a row."""
 
 ABOUT = (
     *("cell", "status", "reason", "domain", "estimated", "operators", "resolved", "between_percent", "intervals"),
@@ -276,31 +276,33 @@ ABOUT = (
 """A row a timeline and domain."""
 
 
-def rows_of(record: Mapping[str, Any], cell: str, found: CellJoules) -> list[dict[str, Any]]:
-    """Rows of a cell by operator, and once more by API: those that are resolved, the rest together, and BETWEEN.
+def rows_of(record: Mapping[str, Any], cell: str, cell_joules: CellJoules) -> list[dict[str, Any]]:
+    """Return the rows of a cell by operator, then by API: those that are resolved, the rest together, and BETWEEN.
 
     Args:
         record: of the timeline.
         cell: its name.
-        found: its joules in a domain.
+        cell_joules: its joules in a domain.
     """
-    told = {
+    common = {
         "cell": cell,
         **{name: record[name] for name in ("engine", "phase")},
-        **{"domain": found.domain, "estimated": found.estimated},
+        **{"domain": cell_joules.domain, "estimated": cell_joules.estimated},
         "units": record["passes"][PROFILED]["units"]["count"],
     }
     rows = []
     for by, name_of in ((OPERATOR, lambda kind: kind[0]), (API, lambda kind: kind[1])):
-        joules, members = resolved(found, name_of)
+        joules, members = resolved(cell_joules, name_of)
         columns = (joules.names, members, joules.seconds, joules.energy_j, joules.uncertainty_j)
         for name, places, seconds, energy_j, uncertainty_j in zip(*columns, strict=True):
             rows.append(
                 {
-                    **told,
+                    **common,
                     **{"by": by, "name": name, "family": family_of(name) if by == OPERATOR else None},
-                    "of": len({name_of(found.kinds[place]) for place in places if place < len(found.kinds)}),
-                    "calls": int(sum(found.calls[place] for place in places if place < len(found.kinds))),
+                    "of": len(
+                        {name_of(cell_joules.kinds[place]) for place in places if place < len(cell_joules.kinds)}
+                    ),
+                    "calls": int(sum(cell_joules.calls[place] for place in places if place < len(cell_joules.kinds))),
                     **{"seconds": seconds, "energy_j": energy_j, "uncertainty_j": uncertainty_j},
                     "share_percent": 100 * energy_j / joules.total_j,
                 }
@@ -309,7 +311,7 @@ def rows_of(record: Mapping[str, Any], cell: str, found: CellJoules) -> list[dic
 
 
 def frame_of(folders: Sequence[Path]) -> tuple[pd.DataFrame, list[dict[str, Any]]]:
-    """Joules of all timelines of a study, and what is to be known of each.
+    """Return the joules of all timelines of a study, and a row about each timeline and domain.
 
     Args:
         folders: of timelines, named by their cells.
@@ -319,32 +321,32 @@ def frame_of(folders: Sequence[Path]) -> tuple[pd.DataFrame, list[dict[str, Any]
         cost.
     """
     rows: list[dict[str, Any]] = []
-    told: list[dict[str, Any]] = []
+    timelines: list[dict[str, Any]] = []
     for folder in folders:
         record = read_json(folder / RECORD)
         status = {"cell": folder.name, "status": record["status"], "reason": record["reason"]}
-        found: list[CellJoules] = []
+        by_domain: list[CellJoules] = []
         if record["status"] == "ok":
             try:
-                found = joules_of(folder)
+                by_domain = joules_of(folder)
             except (FramewattError, ValueError) as error:
                 status |= {"status": "failed", "reason": str(error)}
-        for one in found:
+        for one in by_domain:
             rows += rows_of(record, folder.name, one)
-            told.append(status | about(record, one))
-        if not found:
-            told.append(status)
-    return pd.DataFrame(rows, columns=list(COLUMNS)), told
+            timelines.append(status | about(record, one))
+        if not by_domain:
+            timelines.append(status)
+    return pd.DataFrame(rows, columns=list(COLUMNS)), timelines
 
 
 def _flags(passes: Mapping[str, Any], domain: str) -> list[str]:
-    """What a reader should know of a timeline's two passes, each thing once."""
-    found: dict[str, None] = {}
-    for which, one in passes.items():
-        window = one["window"]
-        told = [*window["domains"].get(domain, {}).get("flags", ()), *disturbance_flags(window["witness"])]
-        found |= dict.fromkeys(f"{which}: {flag}" for flag in told)
-    return list(found)
+    """Return the flags of a timeline's two passes, each flag once."""
+    flags: dict[str, None] = {}
+    for which, one_pass in passes.items():
+        window = one_pass["window"]
+        raised = [*window["domains"].get(domain, {}).get("flags", ()), *disturbance_flags(window["witness"])]
+        flags |= dict.fromkeys(f"{which}: {flag}" for flag in raised)
+    return list(flags)
 
 
 def _lost(steps: int) -> list[str]:
@@ -356,7 +358,7 @@ def _lost(steps: int) -> list[str]:
 
 
 def failed_timelines(paths: Iterable[str | Path], accepted: Container[str]) -> list[str]:
-    """Cells without joules by operator, each with its reason, in a line.
+    """Return a line for each cell without joules by operator: the cell and the reason.
 
     Args:
         paths: the file of all timelines (ABOUT); none where a study has none.
@@ -367,34 +369,34 @@ def failed_timelines(paths: Iterable[str | Path], accepted: Container[str]) -> l
     return [f"operators of {row['cell']}: {row['reason']}" for row in failed]
 
 
-def about(record: Mapping[str, Any], found: CellJoules) -> dict[str, Any]:
-    """What is to be known of a timeline in a domain: how well it is resolved, and what its profiler cost."""
+def about(record: Mapping[str, Any], cell_joules: CellJoules) -> dict[str, Any]:
+    """Return the row about a timeline in a domain: how well it is resolved, and what its profiler cost."""
     passes = record["passes"]
     per_unit = {
-        which: one["window"]["domains"][found.domain]["energy_gross_j"] / one["units"]["count"]
-        if one["window"]["domains"].get(found.domain, {}).get("valid")
+        which: one["window"]["domains"][cell_joules.domain]["energy_gross_j"] / one["units"]["count"]
+        if one["window"]["domains"].get(cell_joules.domain, {}).get("valid")
         else None
         for which, one in passes.items()
     }
     seconds = {which: one["window"]["duration_s"] / one["units"]["count"] for which, one in passes.items()}
-    rows, _ = resolved(found, lambda kind: kind[0])
-    operators = {kind[0] for kind in found.kinds}
+    rows, _ = resolved(cell_joules, lambda kind: kind[0])
+    operators = {kind[0] for kind in cell_joules.kinds}
     return {
-        "domain": found.domain,
-        "estimated": found.estimated,
+        "domain": cell_joules.domain,
+        "estimated": cell_joules.estimated,
         "operators": len(operators),
         "resolved": len([name for name in rows.names if name in operators]),
-        "between_percent": 100 * float(found.joules.seconds[-1] / found.joules.seconds.sum()),
-        "intervals": found.intervals,
-        "shortest_s": found.shortest_s,
-        "clock_uncertainty_s": 1e-9 * found.clock.uncertainty_ns,
-        "clock_drift": found.clock.drift,
-        "host_reads_per_step": found.host_reads_per_step,
+        "between_percent": 100 * float(cell_joules.joules.seconds[-1] / cell_joules.joules.seconds.sum()),
+        "intervals": cell_joules.intervals,
+        "shortest_s": cell_joules.shortest_s,
+        "clock_uncertainty_s": 1e-9 * cell_joules.clock.uncertainty_ns,
+        "clock_drift": cell_joules.clock.drift,
+        "host_reads_per_step": cell_joules.host_reads_per_step,
         "flags": "; ".join(
             [
-                *_flags(passes, found.domain),
-                *_lost(found.empty_steps),
-                *(f"the profiler does not show what ran on {gpu}: no joules by operator" for gpu in found.unseen),
+                *_flags(passes, cell_joules.domain),
+                *_lost(cell_joules.empty_steps),
+                *(f"the profiler does not show what ran on {gpu}: no joules by operator" for gpu in cell_joules.unseen),
             ]
         ),
         **{f"seconds_per_unit_{which}": value for which, value in seconds.items()},

@@ -6,18 +6,19 @@ a kind differ from each other, and what runs at once may draw more or less than 
     energy of interval k = floor * length of k + sum over calls of (power of its kind + its own) * seconds in k
                            + sum over sets of what runs at once of (what it draws more) * seconds in k + error
 
-Kinds are drawn from one distribution, calls of a kind from another, whose spreads the readings give as well, as they
-give the size of the error (predictions and their covariance as in Henderson, Biometrics 1975). A kind that is too short
-or too rare to be resolved is thereby near the mean of all, with an uncertainty that says so. Floor and mean have priors
-as wide as the mean power of the window, and both spreads have one that keeps them from 0 (Chung et al., Psychometrika
-2013): readings that are all alike tell none of them, and then the uncertainty is of that size, and not 0.
+Kinds are drawn from one distribution, calls of a kind from another. The readings give the spreads of both, and the
+size of the error (predictions and their covariance as in Henderson, Biometrics 1975). A kind that is too short or too
+rare to be resolved is thereby near the mean of all, with a large uncertainty. Floor and mean have priors as wide as the
+mean power of the window, and both spreads have a prior that keeps them from 0 (Chung et al., Psychometrika 2013).
+Readings that are all alike determine none of them, and then the uncertainty is of that size, and not 0.
 
 What a call differs by is seen where the call is longer than an interval; of shorter ones it is part of the error.
 
-What a set draws more is the sum of a part for how many run at once, one for each kind beside so many, and one of its
-own (framewatt.profiling.design), drawn from distributions of one spread. Of what a kind draws unlike the mean some
-share may be gone beside others, since a machine at its limit draws the same for any two: the part of a kind is drawn
-around that. Spread and share are near 0 where powers add. Where operators overlap, no power is below 0.
+What a set draws more is the sum of a part for how many run at once, a part for each kind next to that many, and a part
+of its own (framewatt.profiling.design), drawn from distributions of one spread. A machine at its limit draws the same
+for any two kinds. So while others run, a share of the difference between a kind's power and the mean may be lost; the
+part of a kind is drawn around that. Spread and share are near 0 where powers add. Where operators overlap, no power is
+below 0.
 """
 
 from collections.abc import Callable
@@ -49,10 +50,10 @@ _LEVELS_DIFFER = 5.0
 """Spread of what so many at once draw more, in spreads of what sets do."""
 
 _GONE = 0.5
-"""Standard deviation of the prior of the share of what a kind draws unlike the mean that is gone beside others."""
+"""Standard deviation of the prior of a share: what a kind loses, next to others, of its difference from the mean."""
 
 _SURELY = 4.0
-"""A power that is so many standard uncertainties above 0 is not below it."""
+"""A power that is this many standard uncertainties above 0 is taken to be positive."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class Spreads:
     Attributes:
         numbers: logarithms of the spread of kinds and of fluctuations in a second, in mean powers, and of the spread of
             calls, in powers of their kind. Where operators overlap, also the logarithm of the spread of what sets draw
-            more, in mean powers, and the share of what a kind draws unlike the mean that is gone beside others.
+            more, in mean powers, and the share of a kind's difference from the mean power that is lost next to others.
         call_scale_w: (kinds,), powers in which the spread of calls is given.
     """
 
@@ -72,7 +73,7 @@ class Spreads:
 
 @dataclass(frozen=True)
 class Powers:
-    """What the readings tell.
+    """What the readings determine.
 
     Attributes:
         kind_w: (kinds,), on top of the floor.
@@ -110,7 +111,7 @@ class Model:
         self._gram = Gram(self._columns)
 
     def unlikelihood(self, spreads: Spreads) -> float:
-        """Of the readings and the priors."""
+        """Return the negative logarithm of the likelihood of the readings, times the priors, except a constant."""
         kinds, _, calls, *sets = spreads.numbers
         # Gamma priors of shape 2.
         prior = kinds - 2 * np.exp(kinds) + calls - 2 / _CALLS_DIFFER * np.exp(calls)
@@ -119,7 +120,7 @@ class Model:
         return -self.solved(spreads)[1] - float(prior)
 
     def solved(self, spreads: Spreads) -> tuple[Powers, float]:
-        """The powers, and how likely the readings are."""
+        """Return the powers, and the logarithm of the likelihood of the readings."""
         numbers, call_scale_w = spreads.numbers, spreads.call_scale_w
         spread, noise_w, differ, *more = np.exp(np.clip(numbers[:4], _LEAST_LOGS[: len(numbers[:4])], 5))
         design, kinds = self.design, self.design.kinds
@@ -172,10 +173,10 @@ class Model:
             both = of_fixed - own @ through[:, :-1]
             return value, both @ covariance @ both.T + own @ inner.solve(own.T.toarray())
 
-        found = Powers(
+        powers = Powers(
             watts[1 : 1 + kinds], watts[1 + kinds :], spread * self.mean_w, differ * call_scale_w, more_w, joules
         )
-        return found, -0.5 * (determinants + quadratic)
+        return powers, -0.5 * (determinants + quadratic)
 
     def _prior(self, spread_w: float, more_w: float, numbers: Floats) -> tuple[Floats, Floats, float]:
         """Of floor, kinds and columns: inverse of the prior covariance, means, and the columns' log-determinant."""
@@ -202,7 +203,7 @@ class Model:
 
 
 def _positive(before: Floats, step: Floats, covariance: Floats, count: int) -> tuple[Floats, Floats]:
-    """What is known of powers, of which the first `count` are not below 0.
+    """Return steps and covariance of powers, given that the first `count` powers are not below 0.
 
     Each is cut off there in turn, the furthest below first, and replaced by the normal distribution of the same mean
     and variance (assumed density filtering; Minka, UAI 2001).
@@ -224,15 +225,15 @@ def _positive(before: Floats, step: Floats, covariance: Floats, count: int) -> t
 
 
 def _precision(kinds: int, mean_w: float, spread_w: float) -> Floats:
-    """The inverse of the prior covariance: of the floor, and of kinds that share a mean as uncertain as the floor."""
-    found = np.zeros((kinds + 1, kinds + 1))
-    found[0, 0] = 1 / mean_w**2
-    found[1:, 1:] = (np.eye(kinds) - mean_w**2 / (spread_w**2 + kinds * mean_w**2)) / spread_w**2
-    return found
+    """Return the inverse of the prior covariance of the floor and the kinds, with a mean as uncertain as the floor."""
+    precision = np.zeros((kinds + 1, kinds + 1))
+    precision[0, 0] = 1 / mean_w**2
+    precision[1:, 1:] = (np.eye(kinds) - mean_w**2 / (spread_w**2 + kinds * mean_w**2)) / spread_w**2
+    return precision
 
 
 def _log_determinant(kinds: int, mean_w: float, spread_w: float) -> float:
-    """Of that covariance, but for a constant."""
+    """Return the logarithm of the determinant of the covariance that `_precision` inverts, except a constant."""
     return float((kinds - 1) * np.log(spread_w**2) + np.log(spread_w**2 + kinds * mean_w**2))
 
 
@@ -254,14 +255,14 @@ _STEPS = (0.4, 0.4, 0.4, 0.4, -0.15)
 """Its first steps."""
 
 _AROUND = ((-0.5, 0.0, 0.5, 1.0), (0.0,), (0.0,), (-0.7, 0.0, 0.7), (-0.3, 0.0, 0.3))
-"""Of the spreads that are left open where operators overlap: how far off the most likely ones."""
+"""Offsets from the most likely spreads, of the combinations that are averaged where operators overlap."""
 
 _LEAST_LIKELY = 0.01
 """Spreads that are less likely than this share of the most likely ones are left out."""
 
 
 def spreads_of(design: Design, energy_j: Floats, digit_j: float) -> list[tuple[float, Spreads]]:
-    """Spreads and how likely each is, together 1; the most likely first. One, where nothing overlaps.
+    """Return spreads with their probabilities, the most likely first; a single one where nothing overlaps.
 
     Args:
         design: what ran.
@@ -269,21 +270,21 @@ def spreads_of(design: Design, energy_j: Floats, digit_j: float) -> list[tuple[f
         digit_j: smallest step of the meter.
     """
     plain = _adding(Model(design.adding(), energy_j, digit_j))
-    return [(1.0, plain)] if design.overlaps is None else _around(*_beside(Model(design, energy_j, digit_j), plain))
+    return [(1.0, plain)] if design.overlaps is None else _around(*_with_sets(Model(design, energy_j, digit_j), plain))
 
 
 def _adding(model: Model) -> Spreads:
-    """As if powers added."""
+    """Return the most likely spreads, as if powers added."""
     # How much calls differ is in proportion to their power, which is not known before it is fitted.
-    found = Spreads(np.log(_STARTS), np.full(model.design.kinds, model.mean_w))
+    spreads = Spreads(np.log(_STARTS), np.full(model.design.kinds, model.mean_w))
     for most in (150, 75):
-        found = _searched(model, found, {"maxiter": most})
-        found = Spreads(found.numbers, _call_scale_w(model, found))
-    return found
+        spreads = _searched(model, spreads, {"maxiter": most})
+        spreads = Spreads(spreads.numbers, _call_scale_w(model, spreads))
+    return spreads
 
 
-def _beside(model: Model, plain: Spreads) -> tuple[Model, Spreads]:
-    """With what sets draw more, if that makes the readings more likely."""
+def _with_sets(model: Model, plain: Spreads) -> tuple[Model, Spreads]:
+    """Return the model and its most likely spreads, with what sets draw more if that makes the readings more likely."""
     kinds, *others = plain.numbers
     tried = [
         Spreads(np.array([min(kinds, _KINDS_LOG), *others, *more]), plain.call_scale_w)
@@ -309,15 +310,15 @@ def _around(model: Model, best: Spreads) -> list[tuple[float, Spreads]]:
 
 
 def _searched(model: Model, start: Spreads, options: dict[str, object]) -> Spreads:
-    found = minimize(
+    result = minimize(
         lambda numbers: model.unlikelihood(Spreads(numbers, start.call_scale_w)),
         start.numbers,
         method="Nelder-Mead",
         options=_CLOSE | options,
     )
-    return Spreads(found.x, start.call_scale_w)
+    return Spreads(result.x, start.call_scale_w)
 
 
 def _call_scale_w(model: Model, spreads: Spreads) -> Floats:
-    found: Floats = np.maximum(model.solved(spreads)[0].kind_w, _LEAST_POWER * model.mean_w)
-    return found
+    scale_w: Floats = np.maximum(model.solved(spreads)[0].kind_w, _LEAST_POWER * model.mean_w)
+    return scale_w

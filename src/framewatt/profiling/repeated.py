@@ -1,9 +1,9 @@
-"""Operators repeated alone beside their joules in the program, as the timeline has them: two ways that should agree.
+"""Compare operators that were repeated alone with their joules in the program: two measurements that should agree.
 
-What is repeated is a call as the program makes it, with all that the operator calls and launches. So the joined side is
-not a row of innermost operators, but what of all of them lies in such calls: of each kind's joules the share of its
-seconds that do, as the model of the join has it. Both sides have the machine's floor in them, for as long as a call
-lasts.
+A repeated call is a call as the program makes it, with all that the operator calls and launches. So the other side,
+from the timeline, is not a row of innermost operators. It is the part of all innermost operators in such calls: of the
+joules of each kind, the share of its seconds in these calls. Both sides include the machine's floor for as long as a
+call lasts.
 """
 
 from collections.abc import Container, Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ from framewatt.base.errors import FramewattError
 from framewatt.base.spreadsheet import read_csv
 from framewatt.energy.accounts import energies_of
 from framewatt.meters.trace_file import open_trace
-from framewatt.profiling.alone import Beside, called_in, whole
+from framewatt.profiling.alone import BothWays, called_in, whole
 from framewatt.profiling.operators import OPERATOR, CellJoules, opened, resolved
 from framewatt.runs.repeated import POWER, RECORD, read_repeated
 
@@ -26,26 +26,26 @@ COLUMNS = (
     *("joined_s", "repeated_s", "joined_j", "joined_uncertainty_j", "repeated_j", "repeated_uncertainty_j"),
     *("ratio", "ratio_low", "ratio_high", "agree", "reason", "flags"),
 )
-"""A row an operator of a cell, and one of each kind of its calls.
+"""A row for each operator of a cell, and a row for each kind of its calls.
 
 Seconds and joules are of a call, uncertainties standard ones; `ratio` is joined over repeated, with an interval of
 95 %, `agree` whether it holds 1.
 """
 
 KEYS = ("cell", "domain", "by", "operator", "shapes")
-"""Columns that tell rows apart."""
+"""Columns that identify a row."""
 
 _ALL = {"by": OPERATOR, "operator": "all operators", **whole(0.0)}
-"""Of a cell that has none of its own to name."""
+"""Columns of the row of a cell that has no operator to name."""
 
-_NONE_TOLD = "cannot be repeated: the timeline tells no operator apart that the program calls"
+_NONE_RESOLVED = "cannot be repeated: the timeline tells no operator apart that the program calls"
 
 _ALIKE = 1e-4
 """Largest relative difference of a loop's joules in the trace and in the record."""
 
 
 def frame_of(timelines: Sequence[Path], repeated: Sequence[Path]) -> pd.DataFrame:
-    """Both ways side by side (COLUMNS), of all cells of a study.
+    """Return both measurements side by side (COLUMNS), of all cells of a study.
 
     Args:
         timelines: folders, named by their cells.
@@ -66,18 +66,20 @@ def _rows_of_cell(timeline: Path, folder: Path) -> list[dict[str, Any]]:
     try:
         recorded, domains = opened(timeline)
         if record["cannot"]:
-            return [row for found in domains for row in _not_repeated(about, record, found)]
+            return [row for cell_joules in domains for row in _not_repeated(about, record, cell_joules)]
         if not record["cases"]:
-            return [{**about, **_ALL, "domain": found.domain, "reason": _NONE_TOLD} for found in domains]
+            return [
+                {**about, **_ALL, "domain": cell_joules.domain, "reason": _NONE_RESOLVED} for cell_joules in domains
+            ]
         check_trace(record, folder / POWER)
-        both = [(called_in(recorded, record["called"], found.domain), found) for found in domains]
-        return [row for called, found in both for row in Beside(record, called, found).rows(about)]
+        both = [(called_in(recorded, record["called"], cell_joules.domain), cell_joules) for cell_joules in domains]
+        return [row for called, cell_joules in both for row in BothWays(record, called, cell_joules).rows(about)]
     except (FramewattError, ValueError) as error:
         return [{**about, "by": OPERATOR, "reason": f"{error}"}]
 
 
 def failed_repetitions(paths: Iterable[str | Path], accepted: Container[str]) -> list[str]:
-    """Cells of which no operator was compared, since all of it failed; each with its reason, in a line.
+    """Return a line for each cell without a compared operator, since all failed: the cell and the reason.
 
     Args:
         paths: the file of both ways (COLUMNS); none where a study repeats nothing.
@@ -88,20 +90,26 @@ def failed_repetitions(paths: Iterable[str | Path], accepted: Container[str]) ->
     return [f"operators of {row['cell']} alone: {row['reason']}" for row in failed]
 
 
-def _not_repeated(about: Mapping[str, Any], record: Mapping[str, Any], found: CellJoules) -> list[dict[str, Any]]:
-    """The cell's largest rows, with the reason why none of them was repeated."""
-    joules, members = resolved(found, lambda kind: kind[0])
-    told = {**about, "domain": found.domain, "estimated": found.estimated, "by": OPERATOR, "reason": record["cannot"]}
-    operators = {kind[0] for kind in found.kinds}
+def _not_repeated(about: Mapping[str, Any], record: Mapping[str, Any], cell_joules: CellJoules) -> list[dict[str, Any]]:
+    """Return the cell's largest rows, with the reason why no operator was repeated."""
+    joules, members = resolved(cell_joules, lambda kind: kind[0])
+    common = {
+        **about,
+        "domain": cell_joules.domain,
+        "estimated": cell_joules.estimated,
+        "by": OPERATOR,
+        "reason": record["cannot"],
+    }
+    operators = {kind[0] for kind in cell_joules.kinds}
     rows: list[dict[str, Any]] = []
     columns = (joules.names, members, joules.seconds, joules.energy_j, joules.uncertainty_j)
     for name, places, seconds, energy_j, unsure_j in zip(*columns, strict=True):
-        calls = sum(int(found.calls[place]) for place in places if place < len(found.kinds))
+        calls = sum(int(cell_joules.calls[place]) for place in places if place < len(cell_joules.kinds))
         if name in operators and calls and len(rows) < record["operators"]:
             each = {"joined_s": seconds, "joined_j": energy_j, "joined_uncertainty_j": unsure_j}
             per_call = {key: value / calls for key, value in each.items()}
-            rows.append({**told, "operator": name, "calls": calls, **whole(0.0), **per_call})
-    return rows or [{**told, **_ALL}]
+            rows.append({**common, "operator": name, "calls": calls, **whole(0.0), **per_call})
+    return rows or [{**common, **_ALL}]
 
 
 def check_trace(record: Mapping[str, Any], path: Path) -> None:
@@ -121,22 +129,22 @@ def check_trace(record: Mapping[str, Any], path: Path) -> None:
     spans = [(loop["start_monotonic_ns"], loop["end_monotonic_ns"]) for loop in loops]
     for index, channel in enumerate(trace.channels):
         name = (channel.domain, channel.instrument, channel.quantity)
-        told = [
+        stated = [
             loop["domains"][channel.domain]
             if (one := loop["domains"].get(channel.domain))
             and (channel.domain, one["instrument"], one["source"]) == name
             else None
             for loop in loops
         ]
-        if not any(told):
+        if not any(stated):
             continue
-        for says, gives in zip(told, energies_of(channel, *trace.read_channel(index), spans), strict=True):
-            if says and says["valid"] and not _near(says["energy_gross_j"], gives.energy_j):
+        for recorded, computed in zip(stated, energies_of(channel, *trace.read_channel(index), spans), strict=True):
+            if recorded and recorded["valid"] and not _near(recorded["energy_gross_j"], computed.energy_j):
                 raise FramewattError(
-                    f"operators: the record of a loop has {says['energy_gross_j']} J of {channel.domain}, "
-                    f"its trace gives {gives.energy_j} J. Repeat the operators again."
+                    f"operators: the record of a loop has {recorded['energy_gross_j']} J of {channel.domain}, "
+                    f"its trace gives {computed.energy_j} J. Repeat the operators again."
                 )
 
 
-def _near(says: float, gives: float | None) -> bool:
-    return gives is not None and abs(says - gives) <= _ALIKE * max(abs(says), abs(gives))
+def _near(stated: float, computed: float | None) -> bool:
+    return computed is not None and abs(stated - computed) <= _ALIKE * max(abs(stated), abs(computed))

@@ -30,10 +30,10 @@ class Timeline:
     end_s: Floats
 
     def within(self, begin_s: float, end_s: float) -> "Timeline":
-        """The same, cut to a window; what lies outside is gone."""
+        """Return the same operators, cut to a window; those outside it are left out."""
         start, end = np.clip(self.start_s, begin_s, end_s), np.clip(self.end_s, begin_s, end_s)
-        kept = end > start
-        return Timeline(self.kinds, self.kind[kept], start[kept], end[kept])
+        inside = end > start
+        return Timeline(self.kinds, self.kind[inside], start[inside], end[inside])
 
     @cached_property
     def calls(self) -> NDArray[np.int64]:
@@ -43,8 +43,8 @@ class Timeline:
     @cached_property
     def seconds(self) -> Floats:
         """(kinds,), seconds of each kind; of two at once, both count."""
-        found: Floats = np.bincount(self.kind, self.end_s - self.start_s, len(self.kinds)).astype(np.float64)
-        return found
+        seconds: Floats = np.bincount(self.kind, self.end_s - self.start_s, len(self.kinds)).astype(np.float64)
+        return seconds
 
     def active(self, edges_s: Floats) -> Floats:
         """Seconds of each kind between edges; of two at once, both count.
@@ -55,11 +55,11 @@ class Timeline:
         Returns:
             (k, kinds).
         """
-        found = np.empty((len(edges_s) - 1, len(self.kinds)))
+        seconds = np.empty((len(edges_s) - 1, len(self.kinds)))
         for place in range(len(self.kinds)):
             of_kind = self.kind == place
-            found[:, place] = np.diff(_before(self.start_s[of_kind], edges_s) - _before(self.end_s[of_kind], edges_s))
-        return found
+            seconds[:, place] = np.diff(_before(self.start_s[of_kind], edges_s) - _before(self.end_s[of_kind], edges_s))
+        return seconds
 
     @cached_property
     def shares_s(self) -> Floats:
@@ -77,21 +77,21 @@ class Timeline:
         each = np.where(running > 0, np.diff(at) / np.maximum(running, 1), 0.0)
         gone = np.concatenate(([0.0], np.cumsum(each)))
         share = gone[np.searchsorted(at, self.end_s)] - gone[np.searchsorted(at, self.start_s)]
-        found: Floats = np.bincount(self.kind, share, len(self.kinds)).astype(np.float64)
-        return found
+        shares_s: Floats = np.bincount(self.kind, share, len(self.kinds)).astype(np.float64)
+        return shares_s
 
 
 def _before(starts_s: Floats, edges_s: Floats) -> Floats:
-    """Seconds since each of some starts that are over at each edge, together: sum of max(edge - start, 0)."""
+    """Return for each edge the sum of max(edge - start, 0) over all starts."""
     ordered = np.sort(starts_s)
     total = np.concatenate(([0.0], np.cumsum(ordered)))
     count = np.searchsorted(ordered, edges_s)
-    found: Floats = count * edges_s - total[count]
-    return found
+    seconds: Floats = count * edges_s - total[count]
+    return seconds
 
 
 _MOST = 2000
-"""Steps that are used; more tell nothing new."""
+"""Most steps that are used; more add nothing."""
 
 _FEW = 2
 
@@ -120,11 +120,11 @@ class Clock:
 
 
 def clock_of(seen_ns: Floats, around_ns: NDArray[np.int64]) -> Clock:
-    """The clock by which every step lies within what the program saw around it.
+    """Return the clock by which every step is between the two times that the program read around it.
 
-    A step begins after the program read its clock, and ends before it read it again, so each leaves a corridor for the
-    offset. The line in the middle of the narrowest part is taken: with the largest slack on both sides, of which it
-    may be wrong by no more.
+    A step starts after the program read its clock, and ends before it read it again, so each leaves a corridor for the
+    offset. The line in the middle of the narrowest part is taken: it has the largest slack on both sides, and cannot be
+    wrong by more than that slack.
 
     Args:
         seen_ns: (n, 2), start and end of each step on the profiler's clock.
@@ -138,8 +138,8 @@ def clock_of(seen_ns: Floats, around_ns: NDArray[np.int64]) -> Clock:
             f"operators: the profile has {len(seen_ns)} steps, the run {len(around_ns)}. Both need the same number, "
             f"at least {_FEW}: record the timeline again."
         )
-    kept = np.unique(np.linspace(0, len(seen_ns) - 1, min(len(seen_ns), _MOST)).astype(int))
-    seen, around = seen_ns[kept], around_ns[kept].astype(np.float64)
+    chosen = np.unique(np.linspace(0, len(seen_ns) - 1, min(len(seen_ns), _MOST)).astype(int))
+    seen, around = seen_ns[chosen], around_ns[chosen].astype(np.float64)
     at_ns, zero_ns = float(seen[0, 0]), float(around[0, 0])
     begin, end = seen[:, 0] - at_ns, seen[:, 1] - at_ns
     least, most = (around[:, 0] - zero_ns) - begin, (around[:, 1] - zero_ns) - end
@@ -148,8 +148,8 @@ def clock_of(seen_ns: Floats, around_ns: NDArray[np.int64]) -> Clock:
     lower = np.column_stack((-np.ones(len(begin)), -begin / span, np.ones(len(begin))))
     upper = np.column_stack((np.ones(len(end)), end / span, np.ones(len(end))))
     bounds = np.concatenate((-least, most)) * 1e-3
-    found = linprog([0, 0, -1], np.vstack((lower, upper)), bounds, bounds=[(None, None)] * 3, method="highs")
-    offset_us, drift_us, slack_us = found.x
+    solution = linprog([0, 0, -1], np.vstack((lower, upper)), bounds, bounds=[(None, None)] * 3, method="highs")
+    offset_us, drift_us, slack_us = solution.x
     if slack_us < 0:
         raise FramewattError(
             f"operators: the profiler's clock is {-slack_us:.0f} us off in some steps; it may have been set meanwhile. "
@@ -164,7 +164,7 @@ Kind = tuple[str, str]
 
 @dataclass(frozen=True)
 class Innermost:
-    """Pieces of time, of which those of a thread do not overlap.
+    """Pieces of time. The pieces of a thread do not overlap.
 
     Attributes:
         kinds: operators with their API.
@@ -183,26 +183,30 @@ class Innermost:
 
 
 def steps_without(spans: Spans) -> int:
-    """Steps in which no operator began, up to the next step's beginning: a profiler that lost some shows them as idle.
+    """Return the number of steps in which no operator started: a profiler that lost operators shows such steps.
+
+    A step counts up to the start of the next step.
 
     Args:
         spans: of a profiler.
     """
     steps = spans.words[spans.name] == STEP
-    begun = np.sort(spans.start_ns[~steps])
+    started = np.sort(spans.start_ns[~steps])
     edges = np.append(np.sort(spans.start_ns[steps]), np.inf)
-    return int((np.diff(np.searchsorted(begun, edges)) == 0).sum())
+    return int((np.diff(np.searchsorted(started, edges)) == 0).sum())
 
 
 def calls_per_step(
     spans: Spans, names: Collection[str], start_monotonic_ns: NDArray[np.float64], parts: Sequence[tuple[int, int]]
 ) -> float | None:
-    """Calls of some operators in a step, of those that began within a window: not while it was set up or evaluated.
+    """Return the calls of some operators in a step; only calls that started within a window count.
+
+    Calls while the run was set up or evaluated are thus left out.
 
     Args:
         spans: of a profiler.
         names: of the operators.
-        start_monotonic_ns: (n,), when each span began.
+        start_monotonic_ns: (n,), when each span started.
         parts: of the window, start and end in nanoseconds of CLOCK_MONOTONIC.
 
     Returns:
@@ -218,14 +222,14 @@ def calls_per_step(
 
 
 def innermost(spans: Spans, *, on_gpu: bool = False) -> Innermost:
-    """When each operator was the innermost of its thread, or stream of a GPU; steps are no operators.
+    """Return when each operator was the innermost of its thread, or stream of a GPU; steps are no operators.
 
-    An operator has the API of the outermost one that it lies in. A span that goes on beyond the one that it lies in, by
-    rounding, is cut. What ran on a GPU is named by the operator that launched it, and has that one's API.
+    An operator has the API of the outermost operator around it. A span that ends after the span around it, by rounding,
+    is cut. What ran on a GPU has the name and the API of the operator that launched it.
 
     Args:
         spans: of a profiler.
-        on_gpu: those that ran on a GPU, in place of those on the host.
+        on_gpu: return those that ran on a GPU, instead of those on the host.
     """
     words = spans.words.tolist()
     places: dict[Kind, int] = {}
@@ -270,7 +274,7 @@ def innermost(spans: Spans, *, on_gpu: bool = False) -> Innermost:
 
 
 def _in_order(spans: Spans, on_gpu: bool) -> NDArray[np.int64]:
-    """Places of operators by thread, then by start; of two that start at once, the longer one is outside."""
+    """Return the places of operators by thread, then by start; of two that start at once, the longer is first."""
     if not len(spans.name):
         return np.zeros(0, np.int64)
     of = np.flatnonzero((spans.words[spans.name] != STEP) & (spans.on_gpu == on_gpu))
@@ -278,7 +282,7 @@ def _in_order(spans: Spans, on_gpu: bool) -> NDArray[np.int64]:
 
 
 def _named(spans: Spans, on_gpu: bool) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """(n,) and (n,), places in `words` of each operator's name and of its API; only those asked for are right."""
+    """Return two arrays (n,): places in `words` of each operator's name and of its API; right for `on_gpu` only."""
     api = np.where(spans.words[spans.api] == "", spans.name, spans.api)
     last, outermost, end_ns = -1, -1, -np.inf
     order = _in_order(spans, on_gpu=False)
@@ -304,7 +308,7 @@ class Callers:
     """Pieces of a timeline by the call that they belong to.
 
     Attributes:
-        caller: (m,), of each piece, the span of the outermost of the operators that it lies in; NOBODY where in none.
+        caller: (m,), the span of the outermost of the operators around each piece; NOBODY where there is none.
         on_device: (m,), whether it is a kernel that was launched.
         outermost: (c,), all spans of calls, each once.
     """
@@ -315,9 +319,9 @@ class Callers:
 
 
 def callers_of(spans: Spans, inner: Innermost, names: Collection[str]) -> Callers:
-    """The calls of some operators, and what belongs to each.
+    """Return the calls of some operators, and what belongs to each.
 
-    Of operators that call each other, the outermost one counts.
+    Of operators that call each other, the outermost counts.
 
     Args:
         spans: of a profiler.
@@ -327,32 +331,32 @@ def callers_of(spans: Spans, inner: Innermost, names: Collection[str]) -> Caller
     wanted = np.isin(spans.name, np.flatnonzero(np.isin(spans.words, list(names))))
     outermost = _outermost(spans, np.flatnonzero(wanted & ~spans.on_gpu))
     at_start = _Threads(spans.thread, spans.start_ns, spans.end_ns, outermost)
-    of_span = at_start.of(spans.thread, spans.start_ns)
-    caller = at_start.of(inner.thread, inner.start_ns)
+    of_span = at_start.span_at(spans.thread, spans.start_ns)
+    caller = at_start.span_at(inner.thread, inner.start_ns)
     launched = np.flatnonzero(spans.origin >= 0)
-    kernel = _Threads(spans.thread, spans.start_ns, spans.end_ns, launched).of(inner.thread, inner.start_ns)
+    kernel = _Threads(spans.thread, spans.start_ns, spans.end_ns, launched).span_at(inner.thread, inner.start_ns)
     on_device = kernel != NOBODY
     caller[on_device] = of_span[spans.origin[kernel[on_device]]]
     return Callers(caller, on_device, outermost)
 
 
 def _outermost(spans: Spans, places: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Those of some spans that lie in no other of them."""
+    """Return those of the spans in `places` that are in no other of them."""
     order = places[np.lexsort((-spans.end_ns[places], spans.start_ns[places], spans.thread[places]))]
-    found = []
+    outermost = []
     for thread in np.unique(spans.thread[order]):
         those = order[spans.thread[order] == thread]
         over = np.maximum.accumulate(spans.end_ns[those])
-        found.append(those[np.concatenate(([True], spans.start_ns[those][1:] >= over[:-1]))])
-    return np.concatenate(found) if found else places[:0]
+        outermost.append(those[np.concatenate(([True], spans.start_ns[those][1:] >= over[:-1]))])
+    return np.concatenate(outermost) if outermost else places[:0]
 
 
 class _Threads:
-    """Finds the span that a moment of a thread lies in.
+    """Finds the span around a moment of a thread.
 
     Args:
         thread, start_ns, end_ns: of all spans.
-        places: of those that are looked for, which do not overlap on a thread.
+        places: of the spans to find, which do not overlap on a thread.
     """
 
     def __init__(self, thread: NDArray[np.int32], start_ns: Floats, end_ns: Floats, places: NDArray[np.int64]) -> None:
@@ -363,13 +367,13 @@ class _Threads:
             ordered = those[np.argsort(start_ns[those], kind="stable")]
             self._by_thread[int(one)] = (ordered, start_ns[ordered])
 
-    def of(self, thread: NDArray[np.integer], at_ns: Floats) -> NDArray[np.int64]:
-        """Of each moment the place of the span that it lies in, or NOBODY."""
-        found = np.full(len(at_ns), NOBODY, np.int64)
+    def span_at(self, thread: NDArray[np.integer], at_ns: Floats) -> NDArray[np.int64]:
+        """Return for each moment the place of the span around it, or NOBODY."""
+        spans = np.full(len(at_ns), NOBODY, np.int64)
         for one, (ordered, starts) in self._by_thread.items():
             of_thread = np.flatnonzero(thread == one)
             last = np.searchsorted(starts, at_ns[of_thread], side="right") - 1
             span = ordered[np.maximum(last, 0)]
             inside = (last >= 0) & (at_ns[of_thread] < self._end_ns[span])
-            found[of_thread[inside]] = span[inside]
-        return found
+            spans[of_thread[inside]] = span[inside]
+        return spans

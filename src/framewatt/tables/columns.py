@@ -51,15 +51,15 @@ def factor_columns(data: pd.DataFrame, factors: Iterable[str]) -> dict[str, Show
     """Columns of the factors; number format where the study varies it, options of training where there is training."""
     trains = "phase" in data and (data["phase"] == "train").any()
     names = [name for name in reading_order(factors) if name != "precision" or data["precision"].nunique() > 1]
-    return {title(name): _level_of(name) for name in names if trains or not _of_training(name)}
+    return {title(name): _level_of(name) for name in names if trains or not _is_option_of_training(name)}
 
 
-def _of_training(name: str) -> bool:
+def _is_option_of_training(name: str) -> bool:
     return name in OPTIONS and OPTIONS[name].is_of_training
 
 
 def _level_of(name: str) -> Show:
-    """Shows a level; a phase has none of another phase's option, as whose default its frame's column holds."""
+    """Return what shows a level; empty for an option of another phase, for which the frame has the default."""
     return lambda row: MISSING if name in OPTIONS and not OPTIONS[name].is_of(row.get("phase")) else text(row[name])
 
 

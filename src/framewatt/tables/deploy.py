@@ -80,13 +80,13 @@ def deploy(choices: pd.DataFrame, costs: Mapping[str, Any]) -> Table:
 
 def _caption(costs: Mapping[str, Any]) -> str:
     caption = f"Choices for deployment, and what {INFERENCES:,} inferences take (gross energy of the timed window)"
-    said = []
+    prices = []
     if costs.get("intensity_g_per_kwh") is not None:
         source = f" ({costs['intensity_source']})" if costs["intensity_source"] else ""
-        said.append(f"{costs['intensity_g_per_kwh']:g} gCO2e/kWh{source}")
+        prices.append(f"{costs['intensity_g_per_kwh']:g} gCO2e/kWh{source}")
     if costs.get("price") is not None:
-        said.append(f"{costs['price']['per_kwh']:g} {costs['price']['currency']}/kWh")
-    return f"{caption}, at {' and '.join(said)}" if said else caption
+        prices.append(f"{costs['price']['per_kwh']:g} {costs['price']['currency']}/kWh")
+    return f"{caption}, at {' and '.join(prices)}" if prices else caption
 
 
 def _marked(value: Any, row: Mapping[str, Any]) -> str:
@@ -94,7 +94,7 @@ def _marked(value: Any, row: Mapping[str, Any]) -> str:
 
 
 def _as_good(row: Mapping[str, Any]) -> str:
-    """Whether a choice is as good as the best one; by which test, the report says in words."""
+    """Return whether a choice is as good as the best one, as text; the report states in words by which test."""
     if pd.isna(row["quality"]):
         return MISSING
     if row["quality_note"] == BEST_QUALITY:

@@ -66,15 +66,15 @@ def models_of_runs(records: Iterable[Mapping[str, Any]], models: Iterable[Mappin
         records: run records.
         models: records of the rule train, each with `model`.
     """
-    found: dict[str, dict[str, Any]] = {record["model"]: {} for record in models}
-    known = len(found)
+    by_model: dict[str, dict[str, Any]] = {record["model"]: {} for record in models}
+    known = len(by_model)
     for record in records:
         cell = record["cell"]
         if cell.get("phase") == "train" and record["status"] == "ok" and record["workload"]:
             name = f"{cell['workload']}-{cell['dataset']}-{cell['runtime']}"
             facts = {"status": "ok", "reason": None, "weights": "measured", "workload": record["workload"]}
-            found.setdefault(name, {"model": name, **facts})
-    return list(found.values())[known:]
+            by_model.setdefault(name, {"model": name, **facts})
+    return list(by_model.values())[known:]
 
 
 def _row(record: Mapping[str, Any], check: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,13 +19,13 @@ class StudyTable:
     Attributes:
         name: of its files and of its function, which returns a Table of this name.
         module: of framewatt.tables, which holds the function.
-        made_from: what the function is called with, in its order; `results.Results` has the names.
+        arguments: what the function is called with, in its order; `results.Results` has the names.
         only_with_rows: whether the report leaves the table out where it has no rows; its files are there all the same.
     """
 
     name: str
     module: str
-    made_from: tuple[str, ...]
+    arguments: tuple[str, ...]
     only_with_rows: bool = False
 
     def make(self, results: Mapping[str, Any]) -> "Table":
@@ -35,7 +35,7 @@ class StudyTable:
             results: of the study, by name.
         """
         function = getattr(importlib.import_module(f"framewatt.tables.{self.module}"), self.name)
-        table: Table = function(*(results[name] for name in self.made_from))
+        table: Table = function(*(results[name] for name in self.arguments))
         return table
 
 

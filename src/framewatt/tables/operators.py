@@ -46,8 +46,8 @@ def operator_tables(paths: Sequence[str], runs: pd.DataFrame, exports: Mapping[s
     if not paths:
         return []
     joules, about, *repeated = map(read_csv, paths)
-    told = [operator_table(name, joules, about, runs, exports) for name in OPERATOR_TABLES]
-    return [*told, *map(repeated_table, repeated)]
+    tables = [operator_table(name, joules, about, runs, exports) for name in OPERATOR_TABLES]
+    return [*tables, *map(repeated_table, repeated)]
 
 
 def _joules(name: str, joules: pd.DataFrame) -> Table:

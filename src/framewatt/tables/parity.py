@@ -30,10 +30,10 @@ _NOT_STRUCTURE = ("activations",)
 
 
 def parity(sheets: Iterable[Mapping[str, Any]]) -> Table:
-    """One row per model and framework but the first, with which the others are compared.
+    """Return a row for each model and framework except the first framework, with which the others are compared.
 
     Differences are relative, in fp32 on the CPU: of outputs to the largest of them, of losses to the loss, of gradients
-    to the largest of their tensor (framewatt.prepare.parity_sheet says what counts as the same).
+    to the largest of their tensor (framewatt.prepare.parity_sheet defines what counts as the same).
 
     Args:
         sheets: records of the rule parity.
@@ -67,7 +67,7 @@ def parity(sheets: Iterable[Mapping[str, Any]]) -> Table:
 
 
 def _row(sheet: Mapping[str, Any]) -> dict[str, Any]:
-    """A comparison; one that failed, or whose weights cannot be carried over, has its row with the reason."""
+    """Return the row of a comparison; one that failed, or has weights that cannot be carried over, has the reason."""
     model, framework = sheet["model"].rsplit("-", 1)
     reference = sheet.get("reference") or {}
     return {
@@ -101,9 +101,9 @@ def _reason(sheet: Mapping[str, Any]) -> str | None:
 
 
 def _primary(of: Mapping[str, Any]) -> str | None:
-    """The first metric of the answers, where all of the test set was answered."""
-    for name, told in (of.get("quality") or {}).items():
-        return f"{name} {significant(told['value'], 4)}"
+    """Return the first metric of the answers with its value; None where some of the test set was not answered."""
+    for name, metric in (of.get("quality") or {}).items():
+        return f"{name} {significant(metric['value'], 4)}"
     return None
 
 

@@ -30,7 +30,7 @@ class Results(Mapping[str, Any]):
     A frame has the name of the rule's input, a setting that of the parameter. Besides, there are: `plan`, plan.json;
     `records`, the run records by their paths; `models`, records of the rule train and of models that only measured runs
     trained; `exports`, records of the rule check_export; `parity`, records of the rule parity; `examples`, records of
-    the rule train, each with `shown`, its Examples, or None where it tells of none.
+    the rule train, each with `shown`, its Examples, or None where it names none.
 
     Args:
         files: the rule's input, by name.
@@ -71,18 +71,18 @@ class Results(Mapping[str, Any]):
         if name == "records":
             return planned_runs(self._files["plan"], self._files["records"])
         if name in ("models", "examples"):
-            return self._of_weights(name)
+            return self._records_of_weights(name)
         if name in _FOLDERS:
             return [read_json(Path(folder) / _FOLDERS[name]) for folder in self._files[name]]
         path = Path(str(self._files[name]))
         return _FRAMES[path.suffix](path)
 
-    def _of_weights(self, name: str) -> list[dict[str, Any]]:
+    def _records_of_weights(self, name: str) -> list[dict[str, Any]]:
         folders = [Path(folder) for folder in self._files[name]]
-        made = [{"model": folder.name, **read_json(folder / TRAIN_RECORD)} for folder in folders]
+        records = [{"model": folder.name, **read_json(folder / TRAIN_RECORD)} for folder in folders]
         if name == "models":
-            return [*made, *models_of_runs(self["records"].values(), made)]
-        return [{**one, "shown": _shown(folder, one)} for folder, one in zip(folders, made, strict=True)]
+            return [*records, *models_of_runs(self["records"].values(), records)]
+        return [{**one, "shown": _shown(folder, one)} for folder, one in zip(folders, records, strict=True)]
 
 
 def _shown(folder: Path, record: Mapping[str, Any]) -> Examples | None:

@@ -136,9 +136,9 @@ def export_agreement(exports: Iterable[Mapping[str, Any]]) -> Table:
     rows = [{**record, **_qualities(record)} for record in exports]
     data = pd.DataFrame([{key: row.get(key) for key in _EXPORT_KEYS} for row in rows], columns=_EXPORT_KEYS)
     data = data.sort_values("model", ignore_index=True)
-    told = [METRICS[name] for name in data["metric"].dropna().unique()]
-    what = title_of([metric.name for metric in told])
-    percent, scale = (" (%)", 100) if all(metric.is_share() for metric in told) else ("", 1)
+    metrics = [METRICS[name] for name in data["metric"].dropna().unique()]
+    what = title_of([metric.name for metric in metrics])
+    percent, scale = (" (%)", 100) if all(metric.is_share() for metric in metrics) else ("", 1)
     shown: dict[str, Show] = {
         "Model": lambda r: text(r["model"]),
         "Framework": lambda r: text(r["framework"]),
@@ -175,11 +175,11 @@ def _qualities(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def comparisons(compared: pd.DataFrame, runs: pd.DataFrame) -> Table:
-    """One row per comparison, what a reader needs of it.
+    """Return a row for each comparison, with what a reader needs of it.
 
     Args:
         compared: the frame of `compare_cells`.
-        runs: the runs frame, which says what the unit of work is.
+        runs: the runs frame, with columns that show what the unit of work is.
     """
     per = unit_of(runs.columns)
     kinds = {

@@ -19,8 +19,8 @@ MISSING = "n/a"
 class Table:
     """One table.
 
-    `data` holds full numbers under names that end in their unit; `shown` the same rows as text under headings for
-    readers; `numeric` the headings whose columns are aligned to the right.
+    `data` has full numbers under names that end in their unit; `shown` has the same rows as text under headings for
+    readers; `numeric` has the headings of columns that are aligned to the right.
     """
 
     name: str

@@ -21,11 +21,11 @@ _GPU = {
 
 
 def epochs(epoch_frame: pd.DataFrame, runs: pd.DataFrame) -> Table:
-    """One row per training cell and epoch: means over the runs that count, as in the ITU 2023 study's table.
+    """Return a row for each training cell and epoch: means over the runs that count, as in the ITU 2023 study's table.
 
     Args:
         epoch_frame: the epochs frame.
-        runs: the runs frame, which says which runs count.
+        runs: the runs frame; it has which runs count.
     """
     rows, metrics = counted_epochs(epoch_frame, runs), metrics_in(epoch_frame)
     numbers = ["energy_gross_j", "duration_s", "mean_power_w", *_GPU, "loss_mean", *(metric.name for metric in metrics)]

@@ -40,7 +40,7 @@ NEAR = 0.01
 SCORE = 1e-3
 """Largest difference of the scores of two detections that are the same."""
 
-Found = NDArray[Any]
+Detections = NDArray[Any]
 """Detections of an image, shape (k, BOX or more)."""
 
 
@@ -90,7 +90,7 @@ def same_share(detections: NDArray[Any], reference: NDArray[Any]) -> float:
     return both / more if more else float("nan")
 
 
-def _pairs(ours: Found, theirs: Found) -> int:
+def _pairs(ours: Detections, theirs: Detections) -> int:
     """Return how many detections of an image are in both sets; each is matched once, the best scores first."""
     if not len(ours) or not len(theirs):
         return 0
@@ -140,23 +140,23 @@ _LEAST_OVERLAP = 0.5
 _TIMES, _SHARE, _FEWEST = 3, 0.1, 3
 """For another reading: how many times more detections, what share of all objects, and how many at least are right."""
 
-_Reading = Callable[[Found, tuple[int, int]], Found]
+_Reading = Callable[[Detections, tuple[int, int]], Detections]
 
 
 def _shifted(by: int) -> _Reading:
-    return lambda found, _: np.column_stack([found[:, :5], found[:, 5] + by])
+    return lambda detections, _: np.column_stack([detections[:, :5], detections[:, 5] + by])
 
 
-def _of_shares(found: Found, size: tuple[int, int]) -> Found:
+def _from_shares(detections: Detections, size: tuple[int, int]) -> Detections:
     height, width = size
-    return np.column_stack([found[:, :4] * [width, height, width, height], found[:, 4:]])
+    return np.column_stack([detections[:, :4] * [width, height, width, height], detections[:, 4:]])
 
 
 READINGS: Mapping[str, _Reading] = {
     "were each class one lower (that of the first category is 0, and the background has none)": _shifted(-1),
     "were each class one higher (that of the first category is 0)": _shifted(1),
-    "were boxes shares of the image (allowed: pixels)": _of_shares,
-    "were boxes top, left, bottom, right (allowed: left, top, right, bottom)": lambda found, _: found[
+    "were boxes shares of the image (allowed: pixels)": _from_shares,
+    "were boxes top, left, bottom, right (allowed: left, top, right, bottom)": lambda detections, _: detections[
         :, [1, 0, 3, 2, 4, 5]
     ],
 }
@@ -166,8 +166,8 @@ READINGS: Mapping[str, _Reading] = {
 def misread(outputs: NDArray[Any], objects: Objects) -> str | None:
     """Return in which other reading far more detections are right; None where in none.
 
-    Frameworks and zoos differ in where classes start and in how boxes are written. A detector whose answers are meant
-    in another way has a precision near 0, and no number tells why.
+    Frameworks and zoos differ in where classes start and in how boxes are written. A detector with answers that are
+    meant in another way has a precision near 0, and no number shows why.
 
     Args:
         outputs: shape (n, most, BOX or more).
@@ -177,23 +177,23 @@ def misread(outputs: NDArray[Any], objects: Objects) -> str | None:
     for image, of_image in enumerate(outputs[:_IMAGES, :, :BOX].astype(float)):
         numbers = np.arange(*objects.starts[image : image + 2])
         numbers = numbers[~objects.crowd[numbers]]
-        found = of_image[of_image[:, 4] >= 0]
-        found = found[np.argsort(-found[:, 4], kind="stable")[:_BEST]]
+        detections = of_image[of_image[:, 4] >= 0]
+        detections = detections[np.argsort(-detections[:, 4], kind="stable")[:_BEST]]
         total += len(numbers)
-        if not len(numbers) or not len(found):
+        if not len(numbers) or not len(detections):
             continue
         boxes, classes = objects.boxes[numbers].astype(float), objects.classes[numbers]
-        plain += _right(found, boxes, classes)
+        plain += _right(detections, boxes, classes)
         for name, read in READINGS.items():
-            others[name] += _right(read(found, objects.size), boxes, classes)
+            others[name] += _right(read(detections, objects.size), boxes, classes)
     name = max(others, key=others.__getitem__)
     if others[name] < max(_TIMES * plain, _SHARE * total, _FEWEST):
         return None
     return f"of {total} objects {plain} are found, and {others[name]} would be, {name}"
 
 
-def _right(found: Found, boxes: NDArray[Any], classes: NDArray[np.int64]) -> int:
+def _right(detections: Detections, boxes: NDArray[Any], classes: NDArray[np.int64]) -> int:
     """Return how many objects have a detection of their class that overlaps them."""
-    common, joined = _overlaps(found, boxes)
-    match = (common >= _LEAST_OVERLAP * joined) & (common > 0) & (found[:, None, 5] == classes[None])
+    common, joined = _overlaps(detections, boxes)
+    match = (common >= _LEAST_OVERLAP * joined) & (common > 0) & (detections[:, None, 5] == classes[None])
     return int(match.any(axis=0).sum())

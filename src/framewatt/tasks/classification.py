@@ -109,7 +109,7 @@ def classification_metrics(predicted: NDArray[np.int64], labels: NDArray[np.int6
 
 
 def top_error(scores: NDArray[np.floating[Any]], labels: NDArray[np.int64], best: int) -> float:
-    """Return the share of samples whose true class is not among those of the `best` highest scores.
+    """Return the share of samples with a true class that is not among those of the `best` highest scores.
 
     Ties count against the model: a class with the true one's score is taken as higher, so that a model with one score
     for all classes is always wrong. That of the best one is therefore at least 1 - accuracy, which takes the first of

@@ -79,7 +79,7 @@ class Step:
 
     Attributes:
         indices: shape (batch,), int64, into the split.
-        units: planned units of work, see Task.unit; a task whose units are known only after the step plans 0.
+        units: planned units of work, see Task.unit; 0 where units are known only after the step.
         carries_state: whether the model's state goes on to the next step, as the memory of a language model does.
     """
 
@@ -94,7 +94,7 @@ class Step:
         follow = np.array_equal(self.indices, np.arange(first, first + count))
         return slice(first, first + count) if follow else self.indices
 
-    def of(self, values: Any) -> Any:
+    def samples_of(self, values: Any) -> Any:
         """Return the samples in a field of the split; of a mapped field a copy, which a slice would not be.
 
         A slice of a file's map would be read when the model uses it, and its values need not be aligned.
@@ -159,7 +159,7 @@ class Task(ABC):
             return PhasedOutputs (tasks.phases). Empty where a step has no phases.
         named_outputs: names of a model's outputs that are its answers, where a user's ONNX file has several; empty
             where only one output can be the answer.
-        finds_objects: whether answers are detections (framewatt.tasks.boxes), examples of which are kept.
+        finds_objects: whether answers are detections (framewatt.tasks.boxes); examples of them are then stored.
     """
 
     name: str
@@ -233,7 +233,7 @@ class Task(ABC):
     def units_done(self, step: Step, outputs: Any) -> int:
         """Return the units of work that a step did; here those that were planned.
 
-        A task whose units are known only afterwards, as the number of generated tokens is, counts them in the outputs.
+        If units are known only afterwards, as the number of generated tokens, the task counts them in the outputs.
         It is called after the timed window. Training gives the planned units: it is given its answers.
 
         Args:

@@ -151,9 +151,9 @@ class Segmentation(Detection):
         return dict(zip(self.names, both, strict=True))
 
 
-def _problem_of(found: NDArray[Any], classes: int) -> str | None:
+def _problem_of(detections: NDArray[Any], classes: int) -> str | None:
     """Return why numbers, shape (k, BOX or more), are not detections; None where they are."""
-    left, top, right, bottom, score, kind = found[:, :BOX].T
+    left, top, right, bottom, score, kind = detections[:, :BOX].T
     if ((score < 0) | (score > 1)).any():
         return f"scores are {score.min():.3g} to {score.max():.3g}; allowed: 0 to 1, or {NONE} for no detection"
     if ((kind != np.floor(kind)) | (kind < 0) | (kind >= classes)).any():
@@ -161,7 +161,7 @@ def _problem_of(found: NDArray[Any], classes: int) -> str | None:
         return f"classes are {kind.min():.3g} to {kind.max():.3g}; allowed: {allowed}"
     if ((right < left) | (bottom < top)).any():
         return "boxes end before they begin; allowed: left, top, right, bottom"
-    masks = found[:, BOX:]
+    masks = detections[:, BOX:]
     if masks.size and (masks.min() < 0 or masks.max() > 1):
         return f"masks are {masks.min():.3g} to {masks.max():.3g}; allowed: 0 to 1"
     return None

@@ -22,7 +22,7 @@ _ROUNDING = 1e-3
 
 
 class LanguageModelling(Task):
-    """The next token of every token of a text, in segments whose memory goes on.
+    """The next token of every token of a text, in segments. The memory of one segment goes on in the next.
 
     A model gets tokens and their targets, both (batch, length), and gives the negative log-likelihoods of the targets,
     in nats, (batch, length), float32. Scores of all words would be 32 GB for WikiText-2, and an adaptive softmax does

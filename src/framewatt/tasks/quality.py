@@ -70,7 +70,7 @@ def primary_of(quality: Quality) -> str | None:
 
 
 def task_in(quality: Quality) -> Task | None:
-    """Return the task whose primary metric a quality has; None where no task has it."""
+    """Return the task of the primary metric in a quality; None where no task has that metric."""
     return next((task for task in TASKS.values() if task.primary.name in quality), None)
 
 

@@ -1,4 +1,4 @@
-"""Translation: a sentence of one language for each of another. Numpy only but for BLEU, see classification.
+"""Translation: a sentence of one language for each of another. It uses numpy only, except for BLEU; see classification.
 
 Source of batches of sentences that are alike in length: Y. Wu et al., Google's Neural Machine Translation System, 2016.
 """

@@ -213,7 +213,7 @@ class Inference(Workload):
     def batches(self, epoch: int = 0) -> Iterator[Inputs]:
         """Batches of the test set, in the order of the task's plan."""
         for step in self.task.plan(TEST, self.data, self.spec.batch_size):
-            yield linked(self.tensors(step.of(values) for values in self.data.inputs_test.values()), step)
+            yield linked(self.tensors(step.samples_of(values) for values in self.data.inputs_test.values()), step)
 
     def compile(self) -> None:
         """Run one batch of each shape (the last may be smaller), since compilers work at the first batch of a shape."""

@@ -47,15 +47,15 @@ def matched(places: Mapping[str, Place], values: Mapping[str, Values]) -> dict[s
     if len(places) != len(values):
         raise FramewattError(f"weights: the models have {len(places)} and {len(values)} tensors. They need as many.")
     known = places.keys() == values.keys()
-    found = {name: places[name] for name in values} if known else dict(zip(values, places.values(), strict=True))
-    for number, (name, place) in enumerate(found.items()):
+    by_name = {name: places[name] for name in values} if known else dict(zip(values, places.values(), strict=True))
+    for number, (name, place) in enumerate(by_name.items()):
         shape, other = place.read().shape, values[name].shape
         if shape != other:
             raise FramewattError(
                 f"weights: {name}, number {number}, has shape {shape} in one model and {other} in the other. They "
                 "need the same."
             )
-    return found
+    return by_name
 
 
 @dataclass(frozen=True)
@@ -100,11 +100,11 @@ def structure_of(
         `strided_padding`, the ways in which wide strided ones are padded; `epsilons` and `activations`, the different
         ones.
     """
-    found = list(convolutions)
-    strided = [one for one in found if one.strided]
+    every = list(convolutions)
+    strided = [one for one in every if one.strided]
     return {
-        "convolutions": len(found),
-        "biased_convolutions": sum(one.biased for one in found),
+        "convolutions": len(every),
+        "biased_convolutions": sum(one.biased for one in every),
         "strided_convolutions": dict(sorted(Counter("x".join(map(str, one.kernel)) for one in strided).items())),
         "strided_padding": sorted({one.padding for one in strided if one.wide}),
         "epsilons": sorted({float(f"{epsilon:.4g}") for epsilon in epsilons}),

@@ -191,7 +191,7 @@ def problems_of(shown: Examples, data: Mapping[str, Any], record: Mapping[str, A
         if count > dict(enumerate(data["test_objects_per_class"])).get(kind, 0):
             yield f"objects: it shows {count} of class {kind}, the data record has fewer"
     quality = (record.get("epochs") or [{}])[-1].get("quality") or {}
-    total = sum(image.found for image in shown.images)
+    total = sum(image.detected for image in shown.images)
     for name, metric in quality.items():
         if DETECTIONS in metric and total > metric[DETECTIONS] * images + _NEAR:
             yield f"detections: it shows {total}, quality.{name} tells of {metric[DETECTIONS]:.6g} an image"

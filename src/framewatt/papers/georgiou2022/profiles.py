@@ -14,7 +14,7 @@ import pandas as pd
 from framewatt.papers.contract import Sources
 from framewatt.papers.georgiou2022.claims import PROFILE_TABLES
 from framewatt.profiling.collection import PROFILES_COLUMNS, REFUSED, Names, read_names
-from framewatt.profiling.dump import FUNCTIONS_COLUMNS, cell_of, keyed, of_run, profiled_as
+from framewatt.profiling.dump import FUNCTIONS_COLUMNS, cell_of, keyed, profiled_as, rows_of_run
 from framewatt.tables.functions import SHOWN, THRESHOLD_PERCENT
 from framewatt.tables.table import Table, text
 
@@ -96,7 +96,7 @@ def _entries(
         published = _read(resources / file)
         for model, part in published.groupby("model", sort=False):
             cell = cell_of(_levels(names, part.iloc[0]))
-            profiled = of_run(functions, cell)
+            profiled = rows_of_run(functions, cell)
             reason = _why_missing(profiles, cell) if profiled.empty else ""
             listed = []
             for _, printed in part.iterrows():
@@ -163,7 +163,7 @@ def _levels(names: Names, printed: pd.Series) -> dict[str, str]:
 
 def _why_missing(profiles: pd.DataFrame, cell: str) -> str:
     """Why a run has no profile, without the names of files, so that dumps with one fault have one reason."""
-    dumps = of_run(profiles, cell)
+    dumps = rows_of_run(profiles, cell)
     if (dumps["status"] == REFUSED).any():
         return NOT_OPENED
     reasons = [

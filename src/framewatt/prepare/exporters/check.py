@@ -49,29 +49,29 @@ def check(spec: Spec, data: Arrays, tolerance: float | None) -> dict[str, Any]:
     """
     assert spec.artefact is not None
     path = spec.artefact / ONNX_FILE
-    found: dict[str, Any] = {"samples": len(data.x_test), "tolerance": tolerance}
+    record: dict[str, Any] = {"samples": len(data.x_test), "tolerance": tolerance}
     try:
         model = onnx.load(path, load_external_data=False)
-        found["opset"] = model.opset_import[0].version
+        record["opset"] = model.opset_import[0].version
         weights = {tensor.name for tensor in model.graph.initializer}
-        found["weights_among_inputs"] = sum(entry.name in weights for entry in model.graph.input)
+        record["weights_among_inputs"] = sum(entry.name in weights for entry in model.graph.input)
         if others := _external_files(model):
             reason = f"its weights are in other files ({others}). Use one file with all of them."
-            return {**found, "checker": None, "status": "invalid", "reason": reason}
+            return {**record, "checker": None, "status": "invalid", "reason": reason}
         onnx.checker.check_model(path, full_check=True)
-        found["checker"] = "ok"
+        record["checker"] = "ok"
     except Exception as error:
-        found["checker"] = _one_line(error)
-        return {**found, "status": "invalid", "reason": f"onnx.checker: {_one_line(error)}"}
+        record["checker"] = _one_line(error)
+        return {**record, "status": "invalid", "reason": f"onnx.checker: {_one_line(error)}"}
     try:
         workload = make_inference(replace(spec, batch_size=_fixed_batch(model) or spec.batch_size), data)
         workload.setup()
         outputs = workload.evaluate()
     except Exception as error:
-        return {**found, "status": "invalid", "reason": f"ONNX Runtime: {_one_line(error)}"}
-    found |= {**_work(path, workload), "integer_nodes": integer_nodes(model)}
-    found["quality"] = quality_of(workload.task.judge(outputs, data))
-    return found | _against_source(outputs, spec.artefact / REFERENCE, data, tolerance)
+        return {**record, "status": "invalid", "reason": f"ONNX Runtime: {_one_line(error)}"}
+    record |= {**_work(path, workload), "integer_nodes": integer_nodes(model)}
+    record["quality"] = quality_of(workload.task.judge(outputs, data))
+    return record | _against_source(outputs, spec.artefact / REFERENCE, data, tolerance)
 
 
 def _against_source(outputs: Outputs, path: Path, data: Arrays, tolerance: float | None) -> dict[str, Any]:
@@ -88,20 +88,20 @@ def _against_source(outputs: Outputs, path: Path, data: Arrays, tolerance: float
     if share is None and outputs.shape != reference.shape:
         reason = f"outputs of shape {outputs.shape}, of its source {reference.shape}"
         return {**none, "status": "invalid", "reason": reason}
-    found = none | {"source_quality": quality_of(task.judge(reference, data))}
+    comparison = none | {"source_quality": quality_of(task.judge(reference, data))}
     if share is not None:
-        return found | _compare_answers(share, tolerance)
-    return found | _compare_scores(task, outputs, reference, data, tolerance)
+        return comparison | _compare_answers(share, tolerance)
+    return comparison | _compare_scores(task, outputs, reference, data, tolerance)
 
 
 def _compare_answers(share: float, tolerance: float | None) -> dict[str, Any]:
     """Of a search: two answers that are nearly alike may change places, so that a difference has no meaning."""
     if np.isnan(share):
         return {"status": "deviates", "reason": NOTHING}
-    found = {"equal_answers_share": share}
+    comparison = {"equal_answers_share": share}
     if tolerance is None or share >= ANSWERS:
-        return {**found, "status": "ok", "reason": None}
-    return {**found, "status": "deviates", "reason": f"{share:.1%} of answers are the same, below {ANSWERS:.0%}"}
+        return {**comparison, "status": "ok", "reason": None}
+    return {**comparison, "status": "deviates", "reason": f"{share:.1%} of answers are the same, below {ANSWERS:.0%}"}
 
 
 def _compare_scores(
@@ -111,20 +111,24 @@ def _compare_scores(
     difference = float(np.abs(outputs.astype(float) - reference.astype(float)).max())
     answers, expected = (task.predictions(one, data) for one in (outputs, reference))
     known = answers is not None and expected is not None
-    found: dict[str, Any] = {
+    comparison: dict[str, Any] = {
         "largest_score": float(np.abs(reference).max()),
         "max_abs_difference": difference if np.isfinite(difference) else None,
         "equal_predictions_share": float(np.mean(answers == expected)) if known else None,
     }
     if not np.isfinite(difference):
-        return {**found, "status": "deviates", "reason": "scores are no numbers"}
+        return {**comparison, "status": "deviates", "reason": "scores are no numbers"}
     if tolerance is None:
-        return {**found, "status": "ok", "reason": None}
+        return {**comparison, "status": "ok", "reason": None}
     # Random weights may give scores near 0, which would pass any absolute tolerance.
-    allowed = tolerance * min(1.0, found["largest_score"])
+    allowed = tolerance * min(1.0, comparison["largest_score"])
     if difference > allowed:
-        return {**found, "status": "deviates", "reason": f"scores differ by up to {difference:.3g}, over {allowed:.3g}"}
-    return {**found, "status": "ok", "reason": None}
+        return {
+            **comparison,
+            "status": "deviates",
+            "reason": f"scores differ by up to {difference:.3g}, over {allowed:.3g}",
+        }
+    return {**comparison, "status": "ok", "reason": None}
 
 
 def main(job_path: str) -> None:

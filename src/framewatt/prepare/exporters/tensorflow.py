@@ -85,8 +85,8 @@ class Size:
         """Replace a node."""
         shape = ctx.make_node("Shape", [node.input[0]]).output[0]
         count = ctx.make_node("ReduceProd", [shape], attr={"axes": [0], "keepdims": 0}).output[0]
-        found = ctx.make_node("Cast", [count], attr={"to": ctx.get_dtype(node.output[0])}).output[0]
-        ctx.replace_all_inputs(node.output[0], found)
+        size = ctx.make_node("Cast", [count], attr={"to": ctx.get_dtype(node.output[0])}).output[0]
+        ctx.replace_all_inputs(node.output[0], size)
         ctx.remove_node(node.name)
 
 
@@ -107,9 +107,9 @@ class CombinedNonMaxSuppression:
         boxes, scores = node.input[:2]
         most, overlap, least = (node.inputs[place].get_tensor_value() for place in (3, 4, 5))
 
-        def made(kind: str, *inputs: str, outputs: int = 1, **attributes: Any) -> Any:
-            found = ctx.make_node(kind, list(inputs), attr=attributes, output_count=outputs)
-            return found.output if outputs > 1 else found.output[0]
+        def add_node(kind: str, *inputs: str, outputs: int = 1, **attributes: Any) -> Any:
+            added = ctx.make_node(kind, list(inputs), attr=attributes, output_count=outputs)
+            return added.output if outputs > 1 else added.output[0]
 
         def constant(*values: int) -> str:
             return constant_of(np.array(values, np.int64))
@@ -120,36 +120,36 @@ class CombinedNonMaxSuppression:
             return name
 
         # An image and a class at a time: (n * classes, boxes, 4) and (n * classes, 1, boxes).
-        of_class, tops = made("Transpose", boxes, perm=[0, 2, 1, 3]), made("Transpose", scores, perm=[0, 2, 1])
-        count = made("Slice", made("Shape", tops), constant(2), constant(3))
+        of_class, tops = add_node("Transpose", boxes, perm=[0, 2, 1, 3]), add_node("Transpose", scores, perm=[0, 2, 1])
+        count = add_node("Slice", add_node("Shape", tops), constant(2), constant(3))
         # Boxes may be the same for all classes.
-        classes = made("Slice", made("Shape", tops), constant(1), constant(2))
-        of_class = made("Expand", of_class, made("Concat", constant(1), classes, constant(1, 1), axis=0))
-        apart = made("Reshape", of_class, made("Concat", constant(-1), count, constant(4), axis=0))
-        each = made("Reshape", tops, made("Concat", constant(-1, 1), count, axis=0))
+        classes = add_node("Slice", add_node("Shape", tops), constant(1), constant(2))
+        of_class = add_node("Expand", of_class, add_node("Concat", constant(1), classes, constant(1, 1), axis=0))
+        apart = add_node("Reshape", of_class, add_node("Concat", constant(-1), count, constant(4), axis=0))
+        each = add_node("Reshape", tops, add_node("Concat", constant(-1, 1), count, axis=0))
         limits = [constant_of(np.array([value], np.float32)) for value in (overlap, least)]
-        numbers = made("NonMaxSuppression", apart, each, constant_of(_MANY), *limits)
-        ones = made(
+        numbers = add_node("NonMaxSuppression", apart, each, constant_of(_MANY), *limits)
+        ones = add_node(
             "Expand",
             constant_of(np.ones(1, np.float32)),
-            made("Slice", made("Shape", numbers), constant(0), constant(1)),
+            add_node("Slice", add_node("Shape", numbers), constant(0), constant(1)),
         )
-        kept = made("ScatterND", made("Mul", each, constant_of(np.zeros(1, np.float32))), numbers, ones)
-        images = made("Slice", made("Shape", tops), constant(0), constant(1))
-        left = made("Reshape", made("Mul", each, kept), made("Concat", images, constant(-1), axis=0))
+        survives = add_node("ScatterND", add_node("Mul", each, constant_of(np.zeros(1, np.float32))), numbers, ones)
+        images = add_node("Slice", add_node("Shape", tops), constant(0), constant(1))
+        left = add_node("Reshape", add_node("Mul", each, survives), add_node("Concat", images, constant(-1), axis=0))
         # There may be fewer boxes than requested rows.
-        size = made("Slice", made("Shape", left), constant(1), constant(2))
-        wanted = made("Min", size, constant(int(most)))
-        best, places = made("TopK", left, wanted, outputs=2, axis=1)
-        flat = made("Reshape", of_class, made("Concat", images, constant(-1, 4), axis=0))
-        rows = made("GatherND", flat, made("Unsqueeze", places, constant(2)), batch_dims=1)
-        kinds = made("Cast", made("Div", places, count), to=1)
-        there = made("Cast", made("Greater", best, constant_of(np.zeros(1, np.float32))), to=6)
-        valid = made("ReduceSum", there, constant(1), keepdims=0)
-        lacking = made("Sub", constant(int(most)), wanted)
-        flat_pads = made("Concat", constant(0, 0, 0), lacking, axis=0)
-        pads = made("Concat", constant(0, 0, 0, 0), lacking, constant(0), axis=0)
-        filled = made("Pad", rows, pads), made("Pad", best, flat_pads), made("Pad", kinds, flat_pads)
+        size = add_node("Slice", add_node("Shape", left), constant(1), constant(2))
+        wanted = add_node("Min", size, constant(int(most)))
+        best, places = add_node("TopK", left, wanted, outputs=2, axis=1)
+        flat = add_node("Reshape", of_class, add_node("Concat", images, constant(-1, 4), axis=0))
+        rows = add_node("GatherND", flat, add_node("Unsqueeze", places, constant(2)), batch_dims=1)
+        kinds = add_node("Cast", add_node("Div", places, count), to=1)
+        there = add_node("Cast", add_node("Greater", best, constant_of(np.zeros(1, np.float32))), to=6)
+        valid = add_node("ReduceSum", there, constant(1), keepdims=0)
+        lacking = add_node("Sub", constant(int(most)), wanted)
+        flat_pads = add_node("Concat", constant(0, 0, 0), lacking, axis=0)
+        pads = add_node("Concat", constant(0, 0, 0, 0), lacking, constant(0), axis=0)
+        filled = add_node("Pad", rows, pads), add_node("Pad", best, flat_pads), add_node("Pad", kinds, flat_pads)
         for old, new in zip(node.output, (*filled, valid), strict=True):
             ctx.replace_all_inputs(old, new)
         ctx.remove_node(node.name)

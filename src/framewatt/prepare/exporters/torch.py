@@ -54,8 +54,8 @@ class _AtOnce(torch.nn.Module):
         return self.detector.at_once(images)
 
 
-def _kept(boxes: Any, scores: Any, overlap: float, least: float) -> Any:
-    """The search in ONNX, which has an operator for it: numbers of image, class and box of those that are kept."""
+def _survives(boxes: Any, scores: Any, overlap: float, least: float) -> Any:
+    """Return the search for the best boxes in ONNX, which has an operator for it: a mask of the boxes that survive."""
     every = op.Constant(value_ints=[2**31 - 1])
     limits = op.Constant(value_floats=[overlap]), op.Constant(value_floats=[least])
     numbers = op.NonMaxSuppression(boxes, scores, every, *limits)
@@ -68,7 +68,7 @@ def _kept(boxes: Any, scores: Any, overlap: float, least: float) -> Any:
 _BOOL = 9
 """Of onnx.TensorProto.DataType."""
 
-_SEARCH = {torch.ops.framewatt.kept.default: _kept}
+_SEARCH = {torch.ops.framewatt.kept.default: _survives}
 
 
 if __name__ == "__main__":

@@ -96,10 +96,10 @@ class Grid:
     @property
     def sides(self) -> list[int]:
         """Places of every map's sides."""
-        found = self.own_sides
+        sides = self.own_sides
         for _, _, stride in self.extras:
-            found.append((found[-1] + 1) // 2 if stride == 2 else found[-1] - 2)
-        return found
+            sides.append((sides[-1] + 1) // 2 if stride == 2 else sides[-1] - 2)
+        return sides
 
     def head_parameters(self, classes: int) -> int:
         """Number of weights of the heads.
@@ -127,7 +127,7 @@ class Grid:
 
     def default_boxes(self) -> NDArray[np.float32]:
         """Every default box: left, top, right, bottom in pixels, some beyond the image, shape (boxes, 4)."""
-        found = []
+        boxes = []
         for number, (side, ratios, step) in enumerate(zip(self.sides, self.ratios, self.steps, strict=True)):
             scale, following = self.scales[number], self.scales[number + 1]
             sizes = [(scale, scale), (math.sqrt(scale * following),) * 2]
@@ -138,8 +138,8 @@ class Grid:
             down, right = np.meshgrid(middles, middles, indexing="ij")
             at = np.repeat(np.stack([right.ravel(), down.ravel()], axis=1), len(sizes), axis=0)
             half = np.tile(np.minimum(sizes, 1.0), (side * side, 1)) / 2
-            found.append(np.concatenate([at - half, at + half], axis=1) * self.size)
-        return np.concatenate(found).astype(np.float32)
+            boxes.append(np.concatenate([at - half, at + half], axis=1) * self.size)
+        return np.concatenate(boxes).astype(np.float32)
 
 
 @dataclass(frozen=True)
@@ -176,14 +176,14 @@ class Dimensions(Grid):
         Args:
             classes: without the background.
         """
-        found, before = self.stages[-1][-1], 3
+        total, before = self.stages[-1][-1], 3
         for channels in (*itertools.chain(*self.stages), *self.last, self.dense):
-            found, before = found + (9 * before + 1) * channels, channels
-        found += (self.dense + 1) * self.dense
+            total, before = total + (9 * before + 1) * channels, channels
+        total += (self.dense + 1) * self.dense
         for narrow, wide, _ in self.extras:
-            found += (before + 1) * narrow + (9 * narrow + 1) * wide
+            total += (before + 1) * narrow + (9 * narrow + 1) * wide
             before = wide
-        return found + self.head_parameters(classes)
+        return total + self.head_parameters(classes)
 
 
 FULL = Dimensions(
@@ -252,11 +252,11 @@ class ResNetDimensions(Grid):
         for _ in range(of_last):
             last += (before + 2) * narrow + (9 * narrow + 2) * narrow + (narrow + 2) * wide
             before = wide
-        found, before = RESNET.parameters(0) - last, self.own_channels[0]
+        total, before = RESNET.parameters(0) - last, self.own_channels[0]
         for few, many, _ in self.extras:
-            found += (before + 2) * few + (9 * few + 2) * many
+            total += (before + 2) * few + (9 * few + 2) * many
             before = many
-        return found + self.head_parameters(classes)
+        return total + self.head_parameters(classes)
 
 
 AS_PUBLISHED = ResNetDimensions(

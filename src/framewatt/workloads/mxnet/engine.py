@@ -167,7 +167,7 @@ class MxnetTraining(_MxnetModel, Training):
         """
         model = self.model if self.spec.device == "cuda" else self._up_to_date_copy()
         steps, inputs = self.test_steps(), self.data.inputs_test.values()
-        parts = (self.tensors(step.of(values) for values in inputs) for step in steps)
+        parts = (self.tensors(step.samples_of(values) for values in inputs) for step in steps)
         return self.in_order([self.on_host(model(*part)) for part in parts], steps)
 
     def _up_to_date_copy(self) -> gluon.SymbolBlock:

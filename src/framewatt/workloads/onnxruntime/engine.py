@@ -139,7 +139,7 @@ class OnnxRuntimeInference(Inference):
     def batches(self, epoch: int = 0) -> Iterator[Inputs]:
         """Batches of the test set, of those inputs that the graph has, in its order."""
         for step in self.steps():
-            yield linked(self.tensors(step.of(values) for values in self._values), step)
+            yield linked(self.tensors(step.samples_of(values) for values in self._values), step)
 
     def tensors(self, arrays: Iterable[Any]) -> Inputs:
         """Arrays, one for each input of the graph, in its layouts and types."""

@@ -51,7 +51,8 @@ class NodeRepeater:
         # It has no specific exception for a graph that a provider compiled, and which has no file.
         except Exception as error:
             raise UnrepeatableError(
-                f"the graph that ran cannot be written: {str(error).splitlines()[0][:200]}"
+                f"the graph that ran cannot be written ({str(error).splitlines()[0][:200]}). Use an execution provider "
+                "that runs the nodes of the file one by one."
             ) from error
         given: dict[str, Any] = {}
         for batch in batches:
@@ -62,7 +63,7 @@ class NodeRepeater:
         return list(self._cases(events))
 
     def _cases(self, events: Sequence[Mapping[str, Any]]) -> Iterable[Case]:
-        """Nodes that are alike, as one case each; the first of them stands for all."""
+        """Yield a case for each group of nodes that are alike; the first node of a group represents it."""
         nodes: dict[tuple[str, str, bytes], tuple[str, Any, Counter[int]]] = {}
         runs = 0
         # The profile has a run after its nodes.
@@ -92,8 +93,8 @@ class NodeRepeater:
             raise UnrepeatableError("it has a graph in it")
         names = [name for name in node.input if name]
         weights = [self._weights[name] for name in dict.fromkeys(names) if name in self._weights]
-        told = given_of(names, self._weights, case.arguments["inputs"])
-        given = {name: self._values(name, one) for name, one in told.items()}
+        wanted = given_of(names, self._weights, case.arguments["inputs"])
+        given = {name: self._values(name, one) for name, one in wanted.items()}
         inputs = [
             onnx.helper.make_tensor_value_info(name, onnx.helper.np_dtype_to_tensor_dtype(values.dtype), values.shape)
             for name, values in given.items()
@@ -118,9 +119,9 @@ class NodeRepeater:
         if self._last is not None and self._device != "cpu":
             self._last.synchronize_outputs()
 
-    def _values(self, name: str, told: Mapping[str, Sequence[int]]) -> Any:
-        """An input: what the program was given, else drawn."""
-        ((kind, shape),) = told.items()
+    def _values(self, name: str, profiled: Mapping[str, Sequence[int]]) -> Any:
+        """Return the values of an input: what the program was given, or drawn at random."""
+        ((kind, shape),) = profiled.items()
         if kind not in _TYPES:
             raise UnrepeatableError(f"input {name} is of {kind}")
         with np.load(self._folder / _GIVEN, allow_pickle=False) as file:
@@ -147,7 +148,7 @@ class NodeRepeater:
 def given_of(
     names: Sequence[str], weights: Mapping[str, Any], inputs: Sequence[Mapping[str, Sequence[int]]]
 ) -> dict[str, Mapping[str, Sequence[int]]]:
-    """Type and shape of those inputs of a node that are no weights.
+    """Return type and shape of the inputs of a node that are not weights.
 
     A profile leaves out weights that the session has packed in another form.
 
@@ -159,20 +160,20 @@ def given_of(
     Raises:
         UnrepeatableError: they do not fit each other.
     """
-    found, left = {}, list(inputs)
+    given, left = {}, list(inputs)
     for place, name in enumerate(names):
         needed = sum(other not in weights for other in names[place:])
         if name not in weights and left:
-            found[name] = left.pop(0)
+            given[name] = left.pop(0)
         elif name in weights and len(left) > needed and left[0] == _initialiser_shape(weights[name]):
             left.pop(0)
-    if left or len(found) != len({name for name in names if name not in weights}):
+    if left or len(given) != len({name for name in names if name not in weights}):
         raise UnrepeatableError(f"its profile has {len(inputs)} inputs, which are not the {len(names)} of its node")
-    return found
+    return given
 
 
 def _initialiser_shape(weight: Any) -> dict[str, list[int]] | None:
-    """An initialiser as a profile has it."""
+    """Return type and shape of an initialiser as a profile has them."""
     kind = next((name for name, number in _TYPES.items() if number == weight.data_type), None)
     return {kind: list(weight.dims)} if kind else None
 

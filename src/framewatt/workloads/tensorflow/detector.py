@@ -37,8 +37,8 @@ class Detector(SumOfParts, keras.Model):
 
     def looked_at(self, images: tf.Tensor, *, training: bool) -> tuple[tf.Tensor, tf.Tensor]:
         """Scores and shifts, in the format of boxes."""
-        scores, found = self.maps(images, training=training)
-        return tf.cast(scores, full()), tf.cast(found, full())
+        scores, deltas = self.maps(images, training=training)
+        return tf.cast(scores, full()), tf.cast(deltas, full())
 
 
 def normal(images: Any, mean: Sequence[float], deviation: Sequence[float]) -> Any:
@@ -91,12 +91,12 @@ def shifts(boxes: tf.Tensor, anchors: tf.Tensor, weights: tuple[float, float, fl
     return tf.concat([moved, tf.math.log(wanted / sizes)], axis=-1) * tf.constant(weights, moved.dtype)
 
 
-def shifted(found: tf.Tensor, anchors: tf.Tensor, weights: tuple[float, float, float, float]) -> tf.Tensor:
+def shifted(deltas: tf.Tensor, anchors: tf.Tensor, weights: tuple[float, float, float, float]) -> tf.Tensor:
     """Boxes, shape (..., 4), from what leads to them; the inverse of `shifts` up to LARGEST_GROWTH."""
     sizes = anchors[..., 2:] - anchors[..., :2]
-    found = found / tf.constant(weights, found.dtype)
-    middles = found[..., :2] * sizes + anchors[..., :2] + 0.5 * sizes
-    half = 0.5 * tf.exp(tf.minimum(found[..., 2:], LARGEST_GROWTH)) * sizes
+    deltas = deltas / tf.constant(weights, deltas.dtype)
+    middles = deltas[..., :2] * sizes + anchors[..., :2] + 0.5 * sizes
+    half = 0.5 * tf.exp(tf.minimum(deltas[..., 2:], LARGEST_GROWTH)) * sizes
     return tf.concat([middles - half, middles + half], axis=-1)
 
 
@@ -130,7 +130,7 @@ def best_boxes(boxes: tf.Tensor, scores: tf.Tensor, *, least: float, best: int, 
         tops = tf.transpose(tops, [0, 2, 1])
     else:
         candidates, tops = boxes[:, :, None], scores
-    found = tf.image.combined_non_max_suppression(
+    chosen = tf.image.combined_non_max_suppression(
         candidates,
         tops,
         most,
@@ -139,6 +139,6 @@ def best_boxes(boxes: tf.Tensor, scores: tf.Tensor, *, least: float, best: int, 
         least,
         clip_boxes=False,
     )
-    rows = tf.concat([found[0], found[1][..., None], found[2][..., None]], axis=-1)
-    there = tf.range(most)[None] < found[3][:, None]
+    rows = tf.concat([chosen[0], chosen[1][..., None], chosen[2][..., None]], axis=-1)
+    there = tf.range(most)[None] < chosen[3][:, None]
     return tf.where(there[..., None], rows, tf.constant(float(NONE), rows.dtype))

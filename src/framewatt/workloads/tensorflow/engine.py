@@ -251,7 +251,7 @@ class TensorFlowTraining(_TensorFlowModel, Training):
         """Outputs for the test set, in evaluation mode."""
         carried, steps = self.fresh(EVALUATED), self.test_steps()
         inputs = self.data.inputs_test.values()
-        batches = (linked(self.tensors(step.of(values) for values in inputs), step) for step in steps)
+        batches = (linked(self.tensors(step.samples_of(values) for values in inputs), step) for step in steps)
         outputs = [self.answers(carried, batch) for batch in batches]
         return self.in_order(outputs, steps)
 

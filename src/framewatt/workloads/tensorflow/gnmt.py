@@ -41,7 +41,7 @@ def _lstm(width: int, hidden: int, name: str, *, gives_state: bool = False) -> A
     backward: 19 and 635 ms; a loop of one's own which multiplies all inputs before it, 19 and 514 ms; the kernel
     BlockLSTMV2, 24 and 2,206 ms, with gradients that were not those of the two.
     """
-    made = keras.layers.LSTM(
+    layer = keras.layers.LSTM(
         hidden,
         return_sequences=True,
         return_state=gives_state,
@@ -51,16 +51,16 @@ def _lstm(width: int, hidden: int, name: str, *, gives_state: bool = False) -> A
         bias_initializer=_Uniform(),
         name=name,
     )
-    made.build((None, None, width))
-    return made
+    layer.build((None, None, width))
+    return layer
 
 
 def _dense(inputs: int, units: int, name: str, *, bias: bool = False) -> Any:
-    made = keras.layers.Dense(
+    layer = keras.layers.Dense(
         units, use_bias=bias, kernel_initializer=_Uniform(), bias_initializer=_Uniform(), name=name
     )
-    made.build((None, inputs))
-    return made
+    layer.build((None, inputs))
+    return layer
 
 
 class _Encoder(keras.layers.Layer):
@@ -97,8 +97,8 @@ class _Encoder(keras.layers.Layer):
         backward, state = self._run(self.backward, _turned(vectors, lengths), there)
         hidden, states = tf.concat([forward, _turned(backward, lengths)], 2), [state]
         for number, layer in enumerate(self.layers):
-            found, state = self._run(layer, self.dropout(hidden), there)
-            hidden = found + hidden if number else found
+            outputs, state = self._run(layer, self.dropout(hidden), there)
+            hidden = outputs + hidden if number else outputs
             states.append(state)
         return hidden, states
 
@@ -106,8 +106,8 @@ class _Encoder(keras.layers.Layer):
         """Outputs of a layer, and its state at the end of each sentence where the decoder begins with it."""
         if not self.gives_states:
             return lstm(inputs), None
-        found, output, cell = lstm(inputs, mask=there)
-        return found, (output, cell)
+        outputs, output, cell = lstm(inputs, mask=there)
+        return outputs, (output, cell)
 
 
 def _turned(values: tf.Tensor, lengths: tf.Tensor) -> tf.Tensor:
@@ -164,8 +164,8 @@ def _step(lstm: Any, inputs: tf.Tensor, state: State | None) -> tuple[tf.Tensor,
     assert state is not None
     beam = inputs.shape[1]
     begin = [_joined(one) for one in state]
-    _, found = lstm.cell(_joined(inputs), begin)
-    output, cell = (tf.reshape(one, (-1, beam, one.shape[1])) for one in found)
+    _, new_state = lstm.cell(_joined(inputs), begin)
+    output, cell = (tf.reshape(one, (-1, beam, one.shape[1])) for one in new_state)
     return output, (output, cell)
 
 
@@ -196,8 +196,8 @@ class _Decoder(keras.layers.Layer):
         context, attention = self.attention(hidden, source)
         left = [state]
         for number, (layer, begin) in enumerate(zip(self.layers, others, strict=True)):
-            found, state = run(layer, self.dropout(tf.concat([hidden, context], 2)), begin)
-            hidden = found + hidden if number else found
+            outputs, state = run(layer, self.dropout(tf.concat([hidden, context], 2)), begin)
+            hidden = outputs + hidden if number else outputs
             left.append(state)
         return self.classifier(hidden), attention, left
 
@@ -278,8 +278,8 @@ class _GNMT(keras.Model):
         def goes_on(_: Any, ended: Any, *others: Any) -> Any:
             return ~tf.reduce_all(ended)
 
-        found = tf.while_loop(goes_on, step, first, shapes)
-        likely, _, lengths, _, ids, covered, _ = found
+        final = tf.while_loop(goes_on, step, first, shapes)
+        likely, _, lengths, _, ids, covered, _ = final
         missed = tf.math.log(tf.clip_by_value(covered, LEAST_COVERED, 1.0))
         missed = tf.reduce_sum(tf.where(there[2][:, None], missed, 0.0), 2)
         best = tf.argmax(likely / _penalty(lengths) + COVERAGE * missed, 1)

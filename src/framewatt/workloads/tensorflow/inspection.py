@@ -38,11 +38,11 @@ _BERT_LAYER = "transformer_layer_"
 
 def places(model: keras.Model) -> dict[str, Place]:
     """All weights and statistics of batches, by PyTorch's names where the model's kind has a map, else by Keras'."""
-    found = next((names(model) for has, names in _MAPS if has(model)), None)
-    if found is None:
+    weights = next((names(model) for has, names in _MAPS if has(model)), None)
+    if weights is None:
         # Layers that draw hold the state of their generator among their variables.
-        found = {one.path: one for one in model.variables if "float" in str(one.dtype)}
-    return {name: _place(variable) for name, variable in found.items()}
+        weights = {one.path: one for one in model.variables if "float" in str(one.dtype)}
+    return {name: _place(variable) for name, variable in weights.items()}
 
 
 def _place(variable: Any) -> Place:
@@ -96,52 +96,52 @@ def _layers(layer: keras.layers.Layer) -> Iterator[keras.layers.Layer]:
 
 def _neumf_names(model: keras.Model) -> dict[str, Any]:
     """NeuMF's variables by PyTorch's names; there ReLU and dropout are layers between the dense ones."""
-    found: dict[str, Any] = {}
+    weights: dict[str, Any] = {}
     for layer in model.layers:
         kind, _, number = layer.name.partition("mlp_")
         name = f"mlp.{3 * int(number)}" if not kind and number else layer.name
-        found |= {f"{name}.{_PARTS.get(one.name, one.name)}": one for one in layer.variables if one.trainable}
-    return found
+        weights |= {f"{name}.{_PARTS.get(one.name, one.name)}": one for one in layer.variables if one.trainable}
+    return weights
 
 
 def _transformer_xl_names(model: keras.Model) -> dict[str, Any]:
     """Transformer-XL's variables by PyTorch's names."""
     layer = model.get_layer("transformer_xl")
-    found = {"biases": layer.biases, **{f"words.{one.name}": one for one in layer.words.variables}}
+    weights = {"biases": layer.biases, **{f"words.{one.name}": one for one in layer.words.variables}}
     for number, block in enumerate(layer.blocks):
         for name in ("query", "keys", "position", "out", "norm", "dense_in", "dense_out", "dense_norm"):
             for one in getattr(block, name).variables:
-                found[f"blocks.{number}.{name}.{_PARTS.get(one.name, one.name)}"] = one
-    return found
+                weights[f"blocks.{number}.{name}.{_PARTS.get(one.name, one.name)}"] = one
+    return weights
 
 
 def _gnmt_names(model: keras.Model) -> dict[str, Any]:
     """GNMT's variables by PyTorch's names."""
     encoder, decoder = model.encoder, model.decoder
     attention, classifier = decoder.attention, decoder.classifier
-    found = {"encoder.embedding.weight": encoder.embedding.embeddings}
+    weights = {"encoder.embedding.weight": encoder.embedding.embeddings}
     lstms = {"encoder.first": encoder.first, "encoder.backward": encoder.backward, "decoder.first": decoder.first}
     for stack, part in (("encoder", encoder), ("decoder", decoder)):
         lstms |= {f"{stack}.layers.{number}": one for number, one in enumerate(part.layers)}
     for name, lstm in lstms.items():
-        found[f"{name}.weight_ih_l0"] = lstm.cell.kernel
-        found[f"{name}.weight_hh_l0"] = lstm.cell.recurrent_kernel
-        found[f"{name}.bias_ih_l0"] = lstm.cell.bias
-    found |= {f"decoder.attention.{name}": getattr(attention, name) for name in ("vector", "scale", "bias")}
-    found |= {f"decoder.attention.{name}.weight": getattr(attention, name).kernel for name in ("query", "keys")}
-    return {**found, "decoder.classifier.weight": classifier.kernel, "decoder.classifier.bias": classifier.bias}
+        weights[f"{name}.weight_ih_l0"] = lstm.cell.kernel
+        weights[f"{name}.weight_hh_l0"] = lstm.cell.recurrent_kernel
+        weights[f"{name}.bias_ih_l0"] = lstm.cell.bias
+    weights |= {f"decoder.attention.{name}": getattr(attention, name) for name in ("vector", "scale", "bias")}
+    weights |= {f"decoder.attention.{name}.weight": getattr(attention, name).kernel for name in ("query", "keys")}
+    return {**weights, "decoder.classifier.weight": classifier.kernel, "decoder.classifier.bias": classifier.bias}
 
 
 def _bert_names(model: keras.Model) -> dict[str, Any]:
     """BERT's variables by the names of transformers, which has its layers in another order."""
-    found = {}
+    weights = {}
     for one in model.variables:
         layer, _, weight = one.path.rpartition("/")
         number, _, part = layer.partition("/") if layer.startswith(_BERT_LAYER) else ("", "", layer)
         if part in _BERT:
             begin = f"bert.encoder.layer.{number.removeprefix(_BERT_LAYER)}." if number else ""
-            found[f"{begin}{_BERT[part]}.{_PARTS.get(weight, weight)}"] = one
-    return found
+            weights[f"{begin}{_BERT[part]}.{_PARTS.get(weight, weight)}"] = one
+    return weights
 
 
 def _layer_names(model: keras.Model) -> dict[str, Any]:

@@ -147,8 +147,8 @@ class MaskRCNN(SumOfParts, keras.Model):
 
     def call(self, images: tf.Tensor, training: bool = False) -> tf.Tensor:
         """Detections with masks, shape (n, MOST, 6 + MASK * MASK), of images (n, height, width, 3) from 0 to 1."""
-        maps, scores, found = self._maps_of(images, training=training)
-        proposals, there = self._proposals(scores, found, training=training)
+        maps, scores, deltas = self._maps_of(images, training=training)
+        proposals, there = self._proposals(scores, deltas, training=training)
         which = tf.where(there)
         rows, of_image = tf.gather_nd(proposals, which), tf.cast(which[:, 0], tf.int32)
         logits, moves = self.box_head(roi_align(maps, rows, of_image, STRIDES, CELLS), training=training)
@@ -159,7 +159,7 @@ class MaskRCNN(SumOfParts, keras.Model):
         large = tf.reduce_all(boxes[..., 2:] - boxes[..., :2] >= _SMALLEST_BOX, axis=-1)
         count = tf.cast(tf.shape(proposals)[:2], tf.int64)
         whole = tf.concat([count, [self.classes]], axis=0)
-        kept = tf.image.combined_non_max_suppression(
+        chosen = tf.image.combined_non_max_suppression(
             tf.scatter_nd(which, boxes, tf.concat([whole, [4]], axis=0)),
             tf.scatter_nd(which, tf.where(large, shares, 0.0), whole),
             MOST,
@@ -168,8 +168,8 @@ class MaskRCNN(SumOfParts, keras.Model):
             LEAST_SCORE,
             clip_boxes=False,
         )
-        seen = tf.where(tf.range(MOST)[None] < kept[3][:, None])
-        rows = tf.concat([kept[0], kept[1][..., None], kept[2][..., None]], axis=-1)
+        seen = tf.where(tf.range(MOST)[None] < chosen[3][:, None])
+        rows = tf.concat([chosen[0], chosen[1][..., None], chosen[2][..., None]], axis=-1)
         rows = tf.gather_nd(rows, seen)
         masks = self._masks(maps, rows[:, :4], tf.cast(seen[:, 0], tf.int32), tf.cast(rows[:, 5], tf.int32))
         rows = tf.concat([rows, tf.reshape(tf.sigmoid(masks), [-1, MASK * MASK])], axis=1)
@@ -180,9 +180,9 @@ class MaskRCNN(SumOfParts, keras.Model):
         self, images: tf.Tensor, boxes: tf.Tensor, classes: tf.Tensor, masks: tf.Tensor
     ) -> dict[str, tf.Tensor]:
         """The loss of a batch, see workloads.detector, by torchvision's parts: of proposals, classes, boxes, masks."""
-        maps, scores, found = self._maps_of(images, training=True)
-        of_proposals = self._loss_of_proposals(scores, found, boxes, classes)
-        proposals, there = self._proposals(scores, found, training=True)
+        maps, scores, deltas = self._maps_of(images, training=True)
+        of_proposals = self._loss_of_proposals(scores, deltas, boxes, classes)
+        proposals, there = self._proposals(scores, deltas, training=True)
         real = tf.not_equal(classes, IGNORED)
         # Objects are proposals, too, so that there is something to learn from at the beginning.
         proposals = tf.stop_gradient(tf.concat([proposals, boxes], axis=1))
@@ -212,11 +212,11 @@ class MaskRCNN(SumOfParts, keras.Model):
         # Where no image has an object, one box is looked at and does not count: oneDNN has no gradient of a convolution
         # over none.
         chosen = tf.cond(there_are_some, lambda: chosen, lambda: tf.zeros([1, 2], tf.int64))
-        asked = tf.stack([tf.cast(chosen[:, 0], tf.int32), tf.gather_nd(numbers, chosen)], axis=1)
+        requested = tf.stack([tf.cast(chosen[:, 0], tf.int32), tf.gather_nd(numbers, chosen)], axis=1)
         rows = tf.gather_nd(proposals, chosen)
-        kinds = tf.cast(tf.maximum(tf.gather_nd(classes, asked), 0), tf.int32)
-        ours = self._masks(maps, rows, asked[:, 0], kinds, training=True)
-        theirs = masks_within(tf.cast(tf.gather_nd(masks, asked), full()), rows, MASK)
+        kinds = tf.cast(tf.maximum(tf.gather_nd(classes, requested), 0), tf.int32)
+        ours = self._masks(maps, rows, requested[:, 0], kinds, training=True)
+        theirs = masks_within(tf.cast(tf.gather_nd(masks, requested), full()), rows, MASK)
         of_masks = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(theirs, ours))
         of_masks = tf.where(there_are_some, of_masks, 0.0)
         self._draws.assign_add(1)
@@ -229,13 +229,13 @@ class MaskRCNN(SumOfParts, keras.Model):
 
     def _maps_of(self, images: tf.Tensor, *, training: bool) -> tuple[list[Any], tf.Tensor, tf.Tensor]:
         """The maps that heads look at; scores and shifts of all anchors, in the format of boxes."""
-        *maps, scores, found = self.maps(images, training=training)
-        return maps, tf.cast(scores, full()), tf.cast(found, full())
+        *maps, scores, deltas = self.maps(images, training=training)
+        return maps, tf.cast(scores, full()), tf.cast(deltas, full())
 
     def _anchors(self) -> list[Any]:
         return self.dimensions.anchors(self.height, self.width)
 
-    def _proposals(self, scores: tf.Tensor, found: tf.Tensor, *, training: bool) -> tuple[tf.Tensor, tf.Tensor]:
+    def _proposals(self, scores: tf.Tensor, deltas: tf.Tensor, *, training: bool) -> tuple[tf.Tensor, tf.Tensor]:
         """Boxes (n, proposals, 4), the best first, and which of them are there."""
         before, most = (
             pair[0 if training else 1] for pair in (self.dimensions.proposals_before, self.dimensions.proposals)
@@ -244,7 +244,7 @@ class MaskRCNN(SumOfParts, keras.Model):
         counts = [len(part) for part in anchors]
         boxes, shares = [], []
         for level, (part, share, moves) in enumerate(
-            zip(anchors, tf.split(scores, counts, axis=1), tf.split(found, counts, axis=1), strict=True)
+            zip(anchors, tf.split(scores, counts, axis=1), tf.split(deltas, counts, axis=1), strict=True)
         ):
             tops, places = tf.math.top_k(share, min(before, len(part)))
             moved = shifted(
@@ -256,7 +256,7 @@ class MaskRCNN(SumOfParts, keras.Model):
             chance = tf.where(large, tf.sigmoid(tops), 0.0)
             # Maps are what classes are elsewhere: boxes of another one hide none.
             shares.append(chance[..., None] * tf.one_hot(level, len(anchors), dtype=full()))
-        kept = tf.image.combined_non_max_suppression(
+        chosen = tf.image.combined_non_max_suppression(
             tf.concat(boxes, axis=1)[:, :, None],
             tf.concat(shares, axis=1),
             most,
@@ -265,10 +265,10 @@ class MaskRCNN(SumOfParts, keras.Model):
             0.0,
             clip_boxes=False,
         )
-        return tf.stop_gradient(kept[0]), tf.range(most)[None] < kept[3][:, None]
+        return tf.stop_gradient(chosen[0]), tf.range(most)[None] < chosen[3][:, None]
 
     def _loss_of_proposals(
-        self, scores: tf.Tensor, found: tf.Tensor, boxes: tf.Tensor, classes: tf.Tensor
+        self, scores: tf.Tensor, deltas: tf.Tensor, boxes: tf.Tensor, classes: tf.Tensor
     ) -> dict[str, tf.Tensor]:
         """Of scores and shifts of the anchors that are drawn."""
         anchors = tf.concat([tf.constant(part, full()) for part in self._anchors()], axis=0)
@@ -284,7 +284,7 @@ class MaskRCNN(SumOfParts, keras.Model):
         drawn = positive | negative
         count = tf.cast(tf.math.count_nonzero(drawn), full())
         wanted = tf.where(positive[..., None], gathered(boxes, numbers), anchors)
-        off = tf.where(positive, _smooth(found - shifts(wanted, anchors, _AS_THEY_ARE)), 0.0)
+        off = tf.where(positive, _smooth(deltas - shifts(wanted, anchors, _AS_THEY_ARE)), 0.0)
         entropy = tf.nn.sigmoid_cross_entropy_with_logits(tf.cast(positive, full()), scores)
         of_scores = tf.reduce_sum(tf.where(drawn, entropy, 0.0))
         return {"loss_objectness": of_scores / count, "loss_rpn_box_reg": tf.reduce_sum(off) / count}
@@ -311,8 +311,8 @@ class MaskRCNN(SumOfParts, keras.Model):
         self, maps: list[Any], boxes: tf.Tensor, images: tf.Tensor, kinds: tf.Tensor, *, training: bool = False
     ) -> tf.Tensor:
         """Masks of the classes of boxes, shape (k, MASK, MASK), logits."""
-        found = self.mask_head(roi_align(maps, boxes, images, STRIDES, MASK_CELLS), training=training)
-        by_class = tf.transpose(tf.cast(found, full()), [0, 3, 1, 2])
+        masks = self.mask_head(roi_align(maps, boxes, images, STRIDES, MASK_CELLS), training=training)
+        by_class = tf.transpose(tf.cast(masks, full()), [0, 3, 1, 2])
         return tf.gather(by_class, kinds + 1, batch_dims=1)
 
 

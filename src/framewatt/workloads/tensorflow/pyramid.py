@@ -16,13 +16,13 @@ class BatchNormalization(keras.layers.BatchNormalization):
     """
 
     def call(self, inputs: tf.Tensor, training: bool | None = None, mask: Any = None) -> tf.Tensor:
-        kept = self.momentum * tf.convert_to_tensor(self.moving_variance)
+        before = self.momentum * tf.convert_to_tensor(self.moving_variance)
         outputs = super().call(inputs, training=training, mask=mask)
         if training and self.trainable:
-            values = tf.cast(tf.size(inputs) // inputs.shape[self.axis], kept.dtype)
+            values = tf.cast(tf.size(inputs) // inputs.shape[self.axis], before.dtype)
             # A single value has a variance of 0, and so has any multiple of it.
-            unbiased = (self.moving_variance - kept) * values / tf.maximum(values - 1, 1)
-            self.moving_variance.assign(kept + unbiased)
+            unbiased = (self.moving_variance - before) * values / tf.maximum(values - 1, 1)
+            self.moving_variance.assign(before + unbiased)
         return outputs
 
 
@@ -67,28 +67,28 @@ def _block(values: Any, channels: int, stride: int, widening: int, name: str) ->
         parts = [(channels, 3, stride), (channels, 3, 1)]
     else:
         parts = [(channels, 1, 1), (channels, 3, stride), (wide, 1, 1)]
-    found = values
+    output = values
     for number, (width, side, step) in enumerate(parts, 1):
-        found = _normalised(_convolved(found, width, side, step, f"{name}.conv{number}"), f"{name}.bn{number}")
+        output = _normalised(_convolved(output, width, side, step, f"{name}.conv{number}"), f"{name}.bn{number}")
         if number < len(parts):
-            found = keras.layers.ReLU()(found)
+            output = keras.layers.ReLU()(output)
     if stride > 1 or values.shape[-1] != wide:
         values = _convolved(values, wide, 1, stride, f"{name}.downsample.0")
         values = _normalised(values, f"{name}.downsample.1")
-    return keras.layers.ReLU()(keras.layers.Add()([found, values]))
+    return keras.layers.ReLU()(keras.layers.Add()([output, values]))
 
 
 def pyramid_of(maps: list[Any], channels: int, name: str) -> list[Any]:
     """A pyramid's maps, the largest first: each of `maps`, and those above it enlarged and added."""
-    found: list[Any] = []
+    layers: list[Any] = []
     above = None
     for number in reversed(range(len(maps))):
         values = lecun(channels, 1, f"{name}.inner_blocks.{number}.0")(maps[number])
         if above is not None:
             values = keras.layers.Add()([values, keras.layers.UpSampling2D(2)(above)])
         above = values
-        found.insert(0, lecun(channels, 3, f"{name}.layer_blocks.{number}.0")(values))
-    return found
+        layers.insert(0, lecun(channels, 3, f"{name}.layer_blocks.{number}.0")(values))
+    return layers
 
 
 def lecun(channels: int, side: int, name: str, **further: Any) -> keras.layers.Layer:

@@ -58,12 +58,12 @@ class RetinaNet(Detector):
 
     def call(self, images: tf.Tensor, training: bool = False) -> tf.Tensor:
         """Detections, shape (n, MOST, 6), of images (n, height, width, 3) from 0 to 1."""
-        scores, found = self.looked_at(images, training=training)
+        scores, deltas = self.looked_at(images, training=training)
         anchors = self._anchors()
         counts = [len(part) for part in anchors]
         boxes, shares = [], []
         for part, share, moves in zip(
-            anchors, tf.split(tf.sigmoid(scores), counts, axis=1), tf.split(found, counts, axis=1), strict=True
+            anchors, tf.split(tf.sigmoid(scores), counts, axis=1), tf.split(deltas, counts, axis=1), strict=True
         ):
             flat = tf.reshape(share, [-1, len(part) * self.classes])
             tops, places = tf.math.top_k(flat, min(BEST, len(part) * self.classes))
@@ -82,7 +82,7 @@ class RetinaNet(Detector):
         self, images: tf.Tensor, boxes: tf.Tensor, classes: tf.Tensor, masks: Any = None
     ) -> dict[str, tf.Tensor]:
         """The loss of a batch by torchvision's parts; the mean over images, of each by its objects' anchors."""
-        scores, found = self.looked_at(images, training=True)
+        scores, deltas = self.looked_at(images, training=True)
         anchors = tf.concat([tf.constant(part, full()) for part in self._anchors()], axis=0)
         numbers = matched(boxes, classes, anchors)
         there = numbers >= 0
@@ -92,7 +92,7 @@ class RetinaNet(Detector):
         of_classes = tf.reduce_sum(tf.where(numbers != _NOTHING, tf.reduce_sum(focal, axis=2), 0.0), axis=1)
         # Without an object, the target of a box is the box itself: a missing one has no logarithm.
         wanted = tf.where(there[..., None], gathered(boxes, numbers), anchors)
-        off = tf.reduce_sum(tf.abs(found - shifts(wanted, anchors, CODED)), axis=2)
+        off = tf.reduce_sum(tf.abs(deltas - shifts(wanted, anchors, CODED)), axis=2)
         of_boxes = tf.reduce_sum(tf.where(there, off, 0.0), axis=1)
         return {
             "classification": tf.reduce_mean(of_classes / count),

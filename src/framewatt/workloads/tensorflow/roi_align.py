@@ -56,13 +56,13 @@ def roi_align(
     steps = (tf.range(side * SAMPLES, dtype=boxes.dtype) + 0.5) / SAMPLES
     down = _between(corner[:, 1:] + steps * cell[:, 1:], height[:, None])
     right = _between(corner[:, :1] + steps * cell[:, :1], width[:, None])
-    found = tf.zeros((), places.dtype)
+    sampled = tf.zeros((), places.dtype)
     for row, weight_down in down:
         for column, weight_right in right:
             index = begin[:, None, None] + row[:, :, None] * width[:, None, None] + column[:, None, :]
             weight = weight_down[:, :, None] * weight_right[:, None, :]
-            found += tf.gather(places, index) * tf.cast(weight, places.dtype)[..., None]
-    cells = tf.reshape(found, [-1, side, SAMPLES, side, SAMPLES, places.shape[-1]])
+            sampled += tf.gather(places, index) * tf.cast(weight, places.dtype)[..., None]
+    cells = tf.reshape(sampled, [-1, side, SAMPLES, side, SAMPLES, places.shape[-1]])
     return tf.reduce_mean(cells, axis=[2, 4])
 
 

@@ -55,9 +55,9 @@ class SSD(Detector):
 
     def call(self, images: tf.Tensor, training: bool = False) -> tf.Tensor:
         """Detections, shape (n, MOST, 6), of images (n, size, size, 3) from 0 to 1."""
-        scores, found = self.looked_at(images, training=training)
+        scores, deltas = self.looked_at(images, training=training)
         size = float(self.dimensions.size)
-        boxes = clipped(shifted(found, self._default_boxes(), CODED), size, size)
+        boxes = clipped(shifted(deltas, self._default_boxes(), CODED), size, size)
         shares = tf.nn.softmax(scores)[..., 1:]
         return best_boxes(boxes, shares, least=LEAST_SCORE, best=BEST, overlap=OVERLAP, most=MOST)
 
@@ -65,14 +65,14 @@ class SSD(Detector):
         self, images: tf.Tensor, boxes: tf.Tensor, classes: tf.Tensor, masks: Any = None
     ) -> dict[str, tf.Tensor]:
         """The loss of a batch by torchvision's parts, see workloads.detector; masks are not looked at."""
-        scores, found = self.looked_at(images, training=True)
+        scores, deltas = self.looked_at(images, training=True)
         anchors = self._default_boxes()
         numbers = matched(boxes, classes, anchors)
         there = numbers >= 0
         labels = tf.where(there, gathered(classes, numbers) + 1, 0)
         # Without an object, the target of a box is the box itself: a missing one has no logarithm.
         wanted = tf.where(there[..., None], gathered(boxes, numbers), anchors)
-        off = tf.abs(found - shifts(wanted, anchors, CODED))
+        off = tf.abs(deltas - shifts(wanted, anchors, CODED))
         smooth = tf.reduce_sum(tf.where(off < 1, 0.5 * off**2, off - 0.5), axis=-1)
         of_boxes = tf.reduce_sum(tf.where(there, smooth, 0.0))
         entropy = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, scores)
@@ -166,8 +166,8 @@ def _head(name: str, dimensions: Dimensions, numbers: int, maps: list[Any]) -> A
     rows = []
     for place, (boxes, values) in enumerate(zip(dimensions.boxes_a_place, maps, strict=True)):
         layer = f"head.{name}_head.module_list.{place}"
-        found = _convolution(boxes * numbers, 3, layer, padding="same", activation=None)(values)
-        rows.append(keras.layers.Reshape((-1, numbers))(found))
+        convolved = _convolution(boxes * numbers, 3, layer, padding="same", activation=None)(values)
+        rows.append(keras.layers.Reshape((-1, numbers))(convolved))
     return keras.layers.Concatenate(axis=1)(rows)
 
 

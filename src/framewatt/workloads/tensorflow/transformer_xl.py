@@ -56,14 +56,14 @@ class _Words(keras.layers.Layer):
         place = targets
         for number, (first, end) in enumerate(self.clusters):
             place = tf.where((targets >= first) & (targets < end), tf.cast(self.often + number, targets.dtype), place)
-        found = _cross_entropy(tf.matmul(hidden, head, transpose_b=True) + head_bias, place)
+        losses = _cross_entropy(tf.matmul(hidden, head, transpose_b=True) + head_bias, place)
         for first, end in self.clusters:
             rows = tf.where((targets >= first) & (targets < end))
             scores = tf.matmul(tf.gather(hidden, rows[:, 0]), vectors[first:end], transpose_b=True) + bias[first:end]
             each = _cross_entropy(scores, tf.gather(targets, rows[:, 0]) - first)
             # Not tensor_scatter_nd_add, which tf2onnx does not know.
-            found += tf.scatter_nd(rows, each, tf.shape(found, tf.int64))
-        return found
+            losses += tf.scatter_nd(rows, each, tf.shape(losses, tf.int64))
+        return losses
 
 
 def _cross_entropy(scores: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
@@ -107,9 +107,9 @@ class _Block(keras.layers.Layer):
         scores = tf.matmul(query + of_content, keys, transpose_b=True)
         scores += _shifted(tf.matmul(query + of_position, distances, transpose_b=True))
         scores = tf.where(mask, tf.cast(scores, tf.float32) * self.scale, -np.inf)
-        found = tf.matmul(tf.cast(tf.nn.softmax(scores), values.dtype), values)
-        found = tf.reshape(tf.transpose(found, (0, 2, 1, 3)), (-1, hidden.shape[1], self.out.input_spec.axes[-1]))
-        hidden = self.norm(hidden + self.dropout(self.out(found)))
+        attended = tf.matmul(tf.cast(tf.nn.softmax(scores), values.dtype), values)
+        attended = tf.reshape(tf.transpose(attended, (0, 2, 1, 3)), (-1, hidden.shape[1], self.out.input_spec.axes[-1]))
+        hidden = self.norm(hidden + self.dropout(self.out(attended)))
         dense = self.dense_out(self.dropout(self.dense_in(hidden)))
         return self.dense_norm(hidden + self.dropout(dense))
 
@@ -152,9 +152,9 @@ class _TransformerXL(keras.layers.Layer):
             biases = tf.convert_to_tensor(self.biases)[number if self.biases.shape[0] > 1 else 0]
             hidden = block(hidden, memory[:, number], positions, biases, mask)
         rows = tf.reshape(self.dropout(hidden), (-1, hidden.shape[2]))
-        found = tf.reshape(self.words.improbability(rows, tf.reshape(targets, (-1,))), (-1, length))
+        losses = tf.reshape(self.words.improbability(rows, tf.reshape(targets, (-1,))), (-1, length))
         remembered = tf.cast(tf.stop_gradient(tf.stack(seen, 1)), tf.float32)
-        return found, remembered, tf.minimum(known + length, self.memory)
+        return losses, remembered, tf.minimum(known + length, self.memory)
 
 
 def _sinusoids(keys: int, width: int) -> Any:

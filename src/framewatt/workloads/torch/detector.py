@@ -10,7 +10,7 @@ from framewatt.datasets.ragged import IGNORED
 from framewatt.tasks.boxes import NONE
 from framewatt.workloads.detector import LARGEST_GROWTH
 
-Found = Sequence[Mapping[str, torch.Tensor]]
+Detections = Sequence[Mapping[str, torch.Tensor]]
 """By image: `boxes`, `scores`, `labels` and, where there are any, `masks`."""
 
 
@@ -52,12 +52,12 @@ def targets_of(
         masks: shape (n, most, height, width), or None.
         first: label of class 0: 1 where label 0 is the background.
     """
-    found = []
+    by_image = []
     for image, kinds in enumerate(classes):
         real = kinds != IGNORED
         one = {"boxes": boxes[image][real], "labels": kinds[real] + first}
-        found.append(one if masks is None else one | {"masks": masks[image][real]})
-    return found
+        by_image.append(one if masks is None else one | {"masks": masks[image][real]})
+    return by_image
 
 
 def shifted(
@@ -80,16 +80,16 @@ def shifted(
     return torch.minimum(corners, moves.new_tensor([width, height, width, height]))
 
 
-def detections(found: Found, most: int, first: int) -> torch.Tensor:
+def detections(by_image: Detections, most: int, first: int) -> torch.Tensor:
     """Detections of a batch, shape (n, most, 6), see tasks.boxes.
 
     Args:
-        found: by image, `most` at most.
+        by_image: detections, `most` at most.
         most: rows of an image; what is left of them is filled.
         first: label of class 0.
     """
     rows = []
-    for one in found:
+    for one in by_image:
         parts = [one["boxes"], one["scores"][:, None], (one["labels"] - first)[:, None]]
         numbers = torch.cat([part.to(one["boxes"].dtype) for part in parts], dim=1)
         rows.append(torch.nn.functional.pad(numbers, (0, 0, 0, most - len(numbers)), value=NONE))
@@ -97,7 +97,7 @@ def detections(found: Found, most: int, first: int) -> torch.Tensor:
 
 
 @torch.library.custom_op("framewatt::kept", mutates_args=())  # type: ignore[untyped-decorator]  # torch is not installed where mypy runs
-def kept(boxes: torch.Tensor, scores: torch.Tensor, overlap: float, least: float) -> torch.Tensor:
+def surviving(boxes: torch.Tensor, scores: torch.Tensor, overlap: float, least: float) -> torch.Tensor:
     """Which boxes overlap none that is better, of the same class and image, shape (n, classes, boxes), bool.
 
     Args:
@@ -106,16 +106,16 @@ def kept(boxes: torch.Tensor, scores: torch.Tensor, overlap: float, least: float
         overlap: most that is allowed, from 0 to 1.
         least: what scores have to be above.
     """
-    found = torch.zeros_like(scores, dtype=torch.bool)
+    survives = torch.zeros_like(scores, dtype=torch.bool)
     for image in range(scores.shape[0]):
         for kind in range(scores.shape[1]):
             numbers = torch.where(scores[image, kind] > least)[0]
             best = nms(boxes[image, numbers], scores[image, kind, numbers], overlap)
-            found[image, kind, numbers[best]] = True
-    return found
+            survives[image, kind, numbers[best]] = True
+    return survives
 
 
-@kept.register_fake  # type: ignore[untyped-decorator]  # as above
+@surviving.register_fake  # type: ignore[untyped-decorator]  # as above
 def _(boxes: torch.Tensor, scores: torch.Tensor, overlap: float, least: float) -> torch.Tensor:
     return torch.empty_like(scores, dtype=torch.bool)
 
@@ -141,7 +141,7 @@ def best_boxes(
     if best < count:
         lowest = by_class.topk(best, dim=2).values[:, :, -1:]
         by_class = torch.where(by_class >= lowest, by_class, 0.0)
-    left = torch.where(kept(boxes, by_class, overlap, least), by_class, float(NONE))
+    left = torch.where(surviving(boxes, by_class, overlap, least), by_class, float(NONE))
     tops, places = left.flatten(1).topk(min(most, left.shape[1] * count), dim=1)
     where = (places % count)[..., None].expand(-1, -1, 4)
     return _rows(boxes.gather(1, where), tops, places // count, least, most)
@@ -161,7 +161,7 @@ def best_of_classes(
     """
     count, classes = scores.shape[1:]
     apart, tops = boxes.transpose(1, 2).flatten(0, 1), scores.transpose(1, 2).flatten(0, 1)[:, None]
-    left = torch.where(kept(apart, tops, overlap, least), tops, float(NONE)).reshape(-1, classes * count)
+    left = torch.where(surviving(apart, tops, overlap, least), tops, float(NONE)).reshape(-1, classes * count)
     tops, places = left.topk(min(most, classes * count), dim=1)
     flat = boxes.transpose(1, 2).flatten(1, 2)
     return _rows(flat.gather(1, places[..., None].expand(-1, -1, 4)), tops, places // count, least, most)

@@ -237,7 +237,7 @@ class TorchTraining(_TorchModel, Training):
         carried, steps = self.fresh(EVALUATED), self.test_steps()
         with torch.inference_mode(), self._computing:
             inputs = self.data.inputs_test.values()
-            batches = (linked(self.tensors(step.of(values) for values in inputs), step) for step in steps)
+            batches = (linked(self.tensors(step.samples_of(values) for values in inputs), step) for step in steps)
             outputs = [self.answers(self.model, carried, batch) for batch in batches]
         self.model.train()
         return self.in_order(outputs, steps)

@@ -70,8 +70,8 @@ class _Encoder(nn.Module):
         backward, state = self._run(self.backward, _turned(vectors, lengths), lengths)
         hidden, states = torch.cat([forward, _turned(backward, lengths)], dim=2), [state]
         for number, layer in enumerate(self.layers):
-            found, state = self._run(layer, self.dropout(hidden), lengths)
-            hidden = found + hidden if number else found
+            outputs, state = self._run(layer, self.dropout(hidden), lengths)
+            hidden = outputs + hidden if number else outputs
             states.append(state)
         return hidden, states
 
@@ -89,9 +89,9 @@ class _Encoder(nn.Module):
         weights = [torch.cat([lstm.weight_ih_l0, shut.flatten()[:, None]], dim=1), *lstm._flat_weights[1:]]
         zeros = inputs.new_zeros(1, len(inputs), lstm.hidden_size)
         wider = torch.cat([inputs, padding[:, :, None].to(inputs.dtype)], dim=2)
-        found, _, cell = torch.lstm(wider, (zeros, zeros), weights, True, 1, 0.0, self.training, False, True)
+        outputs, _, cell = torch.lstm(wider, (zeros, zeros), weights, True, 1, 0.0, self.training, False, True)
         last = (lengths - 1).clamp(min=0)[:, None, None].expand(-1, 1, lstm.hidden_size)
-        return found, (found.gather(1, last)[:, 0], cell[0])
+        return outputs, (outputs.gather(1, last)[:, 0], cell[0])
 
 
 def _turned(values: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
@@ -141,8 +141,8 @@ def _step(lstm: nn.LSTM, inputs: torch.Tensor, state: State | None) -> tuple[tor
     """One step of all hypotheses (batch, beam, width)."""
     assert state is not None
     begin = [one.flatten(0, 1) for one in state]
-    found = torch.lstm_cell(inputs.flatten(0, 1), begin, *lstm._flat_weights)
-    output, cell = (one.unflatten(0, inputs.shape[:2]) for one in found)
+    new_state = torch.lstm_cell(inputs.flatten(0, 1), begin, *lstm._flat_weights)
+    output, cell = (one.unflatten(0, inputs.shape[:2]) for one in new_state)
     return output, (output, cell)
 
 
@@ -167,8 +167,8 @@ class _Decoder(nn.Module):
         context, attention = self.attention(hidden, source)
         left = [state]
         for number, (layer, begin) in enumerate(zip(self.layers, others, strict=True)):
-            found, state = run(layer, self.dropout(torch.cat([hidden, context.to(hidden.dtype)], dim=2)), begin)
-            hidden = found + hidden if number else found
+            outputs, state = run(layer, self.dropout(torch.cat([hidden, context.to(hidden.dtype)], dim=2)), begin)
+            hidden = outputs + hidden if number else outputs
             left.append(state)
         return self.classifier(hidden), attention, left
 

@@ -27,9 +27,9 @@ def _place(values: torch.Tensor, trained: bool) -> Place:
 
 def leave_nothing_out(model: torch.nn.Module) -> list[float]:
     """Set all dropout to 0; the rates that it had."""
-    found = [module for module in model.modules() if isinstance(module, torch.nn.modules.dropout._DropoutNd)]
-    rates = [float(module.p) for module in found]
-    for module in found:
+    dropouts = [module for module in model.modules() if isinstance(module, torch.nn.modules.dropout._DropoutNd)]
+    rates = [float(module.p) for module in dropouts]
+    for module in dropouts:
         module.p = 0.0
     return rates
 

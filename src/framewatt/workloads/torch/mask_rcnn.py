@@ -36,10 +36,10 @@ from framewatt.workloads.torch.detector import (
     SumOfParts,
     best_of_classes,
     full,
-    kept,
     listed,
     normal,
     shifted,
+    surviving,
     targets_of,
 )
 from framewatt.workloads.torch.resnet_v15 import narrow_pyramid
@@ -83,9 +83,9 @@ class PlannedSampler:
         """
         drawn: tuple[list[torch.Tensor], list[torch.Tensor]] = ([], [])
         for image, of_image in enumerate(labels):
-            found = self._lowest(torch.where(of_image >= 1)[0], image, self.most)
-            others = self._lowest(torch.where(of_image == 0)[0], image, self.count - len(found))
-            for part, numbers in zip(drawn, (found, others), strict=True):
+            positive = self._lowest(torch.where(of_image >= 1)[0], image, self.most)
+            others = self._lowest(torch.where(of_image == 0)[0], image, self.count - len(positive))
+            for part, numbers in zip(drawn, (positive, others), strict=True):
                 # A mask of uint8, as torchvision's.
                 part.append(torch.zeros_like(of_image, dtype=torch.uint8).index_fill_(0, numbers, 1))
         self.steps += 1
@@ -141,8 +141,8 @@ class PreparedMaskRCNN(SumOfParts, MaskRCNN):
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
         """Detections with masks, shape (n, MOST, 6 + MASK * MASK), of images (n, 3, height, width) from 0 to 1."""
-        found, _ = self._gone_through(images, None)
-        return torch.stack([_rows(one) for one in found])
+        detections, _ = self._gone_through(images, None)
+        return torch.stack([_rows(one) for one in detections])
 
     def parts_of_loss(
         self, images: torch.Tensor, boxes: torch.Tensor, classes: torch.Tensor, masks: torch.Tensor
@@ -162,14 +162,14 @@ class PreparedMaskRCNN(SumOfParts, MaskRCNN):
         """What is found, and the losses where there are targets."""
         features, shown = self.backbone(normal(images, MEAN, DEVIATION)), listed(images)
         proposals, of_proposals = self.rpn(shown, features, targets)
-        found, of_heads = self.roi_heads(features, proposals, shown.image_sizes, targets)
-        return found, {**of_proposals, **of_heads}
+        detections, of_heads = self.roi_heads(features, proposals, shown.image_sizes, targets)
+        return detections, {**of_proposals, **of_heads}
 
 
-def _rows(found: dict[str, torch.Tensor]) -> torch.Tensor:
+def _rows(detections: dict[str, torch.Tensor]) -> torch.Tensor:
     """Detections of an image, shape (MOST, 6 + MASK * MASK), see tasks.boxes."""
-    parts = [found["boxes"], found["scores"][:, None], (found["labels"] - _FIRST)[:, None]]
-    rows = torch.cat([*(full(part) for part in parts), full(found["masks"]).flatten(1)], dim=1)
+    parts = [detections["boxes"], detections["scores"][:, None], (detections["labels"] - _FIRST)[:, None]]
+    rows = torch.cat([*(full(part) for part in parts), full(detections["masks"]).flatten(1)], dim=1)
     return torch.nn.functional.pad(rows, (0, 0, 0, MOST - len(rows)), value=NONE)
 
 
@@ -188,15 +188,15 @@ def masked_at_once(
     maps = list(features.values())
     scores, moves = proposer(maps)
     proposals, there = _proposals(scores, moves, dimensions, size)
-    found = _boxes(heads, maps, proposals, there, size)
-    image, row = torch.where(found[..., 4] > LEAST_SCORE)
-    within, order = _aligned(maps, found[image, row, :4], image, MASK_CELLS)
+    boxes = _boxes(heads, maps, proposals, there, size)
+    image, row = torch.where(boxes[..., 4] > LEAST_SCORE)
+    within, order = _aligned(maps, boxes[image, row, :4], image, MASK_CELLS)
     image, row = image[order], row[order]
-    rows = found[image, row]
+    rows = boxes[image, row]
     masks = torch.sigmoid(heads.mask_predictor(heads.mask_head(within))).flatten(2)
     labels = (rows[:, 5] + _FIRST).to(torch.int64)
     masks = masks.gather(1, labels[:, None, None].expand(-1, 1, masks.shape[2]))[:, 0]
-    none = found.new_full((found.shape[0], MOST, BOX + masks.shape[1]), NONE)
+    none = boxes.new_full((boxes.shape[0], MOST, BOX + masks.shape[1]), NONE)
     return none.index_put((image, row), torch.cat([rows, masks], dim=1))
 
 
@@ -213,7 +213,7 @@ def _proposals(
         moved = shifted(chosen, anchors[places], _AS_THEY_ARE, size)
         chance = torch.where(_large(moved, _SMALLEST), torch.sigmoid(tops), float(NONE))
         # Any chance will do, also 0.
-        left = kept(moved, chance[:, None], PROPOSALS_OVERLAP, NONE / 2)[:, 0]
+        left = surviving(moved, chance[:, None], PROPOSALS_OVERLAP, NONE / 2)[:, 0]
         boxes.append(moved)
         chances.append(torch.where(left, chance, float(NONE)))
     every, chance = torch.cat(boxes, dim=1), torch.cat(chances, dim=1)
@@ -253,19 +253,19 @@ def _aligned(
     """
     rows = torch.cat([images[:, None].to(boxes.dtype), boxes], dim=1)
     of_box = LevelMapper(_LEVELS[0], _LEVELS[-1])([boxes])
-    found, order = [], []
+    parts, order = [], []
     for number, level in enumerate(_LEVELS):
         here = torch.where(of_box == number)[0]
-        found.append(roi_align(maps[number], rows[here], side, 2.0**-level, _SAMPLES))
+        parts.append(roi_align(maps[number], rows[here], side, 2.0**-level, _SAMPLES))
         order.append(here)
-    return torch.cat(found), torch.cat(order)
+    return torch.cat(parts), torch.cat(order)
 
 
 def _by_anchor(values: torch.Tensor, each: int) -> torch.Tensor:
     """Numbers of a map by anchor, shape (n, places * anchors, each)."""
     count, channels, height, width = values.shape
-    found: torch.Tensor = permute_and_flatten(values, count, channels // each, each, height, width)
-    return found
+    reordered: torch.Tensor = permute_and_flatten(values, count, channels // each, each, height, width)
+    return reordered
 
 
 def _large(boxes: torch.Tensor, least: float) -> torch.Tensor:

@@ -43,16 +43,16 @@ class Lamb(torch.optim.Optimizer):
     @torch.no_grad()  # type: ignore[untyped-decorator]  # torch is not installed where mypy runs
     def step(self, closure: None = None) -> None:
         """One step by the gradients that are there; a GradScaler sets `grad_scale` and `found_inf` around it."""
-        scale, found_inf = getattr(self, "grad_scale", None), getattr(self, "found_inf", None)
+        scale, infinite = getattr(self, "grad_scale", None), getattr(self, "found_inf", None)
         for group in self.param_groups:
             weights = [one for one in group["params"] if one.grad is not None]
             gradients = [one.grad for one in weights]
             if scale is not None:
                 gradients = torch._foreach_div(gradients, scale)
-            if found_inf is not None:
+            if infinite is not None:
                 # A skipped step multiplies by 0, which infinite gradients would turn into NaN.
-                gradients = [torch.where(found_inf > 0, 0.0, one) for one in gradients]
-            self._step(group, weights, gradients, 1.0 if found_inf is None else 1.0 - found_inf)
+                gradients = [torch.where(infinite > 0, 0.0, one) for one in gradients]
+            self._step(group, weights, gradients, 1.0 if infinite is None else 1.0 - infinite)
 
     def _step(self, group: dict[str, Any], weights: list[Any], gradients: list[Any], taken: Any) -> None:
         """One step of a group; `taken` is 1, or where it is to be skipped a tensor that is 0."""

@@ -55,12 +55,12 @@ class _Seen(TorchDispatchMode):
         self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
         named = kwargs or {}
-        told = {
+        arguments = {
             "overload": func._overloadname,
             "positional": [self._integers.as_json(one) for one in args],
             "named": {name: self._integers.as_json(one) for name, one in named.items()},
         }
-        key = (func._schema.name, _shapes([*args, *named.values()]), json.dumps(told, sort_keys=True))
+        key = (func._schema.name, _shapes([*args, *named.values()]), json.dumps(arguments, sort_keys=True))
         self.calls.setdefault(key, Counter())[self.steps] += 1
         return func(*args, **named)
 
@@ -94,20 +94,20 @@ class _Integers:
     def _tensor(self, value: torch.Tensor) -> Any:
         if value.layout != torch.strided or value.is_quantized:
             return {"unknown": f"a tensor that is not strided ({value.layout})"}
-        told = {
+        layout = {
             **{"sizes": list(value.shape), "strides": list(value.stride())},
             **{"dtype": str(value.dtype), "device": value.device.type},
         }
         if value.dtype.is_floating_point:
-            return told
+            return layout
         if value.dtype.is_complex or value.numel() > _LARGEST_STORED:
             return {"unknown": f"a tensor of {value.numel()} numbers of {value.dtype}"}
         # By shape alone: values of places differ from step to step, and calls with them are still the same call.
-        key = json.dumps(told, sort_keys=True)
+        key = json.dumps(layout, sort_keys=True)
         if key not in self._stored:
             self._stored[key] = f"integers-{len(self._stored)}.pt"
             torch.save(value.detach().cpu().contiguous(), self._folder / self._stored[key])
-        return {**told, "values": self._stored[key]}
+        return {**layout, "values": self._stored[key]}
 
 
 def _shapes(values: Sequence[Any]) -> str:
@@ -142,8 +142,8 @@ class TorchRepeater:
             seen.steps += 1
         workload.synchronize()
         return [
-            Case(name, shapes, json.loads(told), tuple(counted[step] for step in range(seen.steps)))
-            for (name, shapes, told), counted in seen.calls.items()
+            Case(name, shapes, json.loads(text), tuple(counted[step] for step in range(seen.steps)))
+            for (name, shapes, text), counted in seen.calls.items()
         ]
 
     def make_call(self, case: Case) -> Callable[[], object]:
@@ -152,9 +152,9 @@ class TorchRepeater:
         check_repeats(operator._schema)
         draw = torch.Generator().manual_seed(_SEED)
         names = [one.name for one in operator._schema.arguments]
-        told = case.arguments
-        positional = [self._again(one, name, draw) for one, name in zip(told["positional"], names, strict=False)]
-        named = {name: self._again(one, name, draw) for name, one in told["named"].items()}
+        arguments = case.arguments
+        positional = [self._again(one, name, draw) for one, name in zip(arguments["positional"], names, strict=False)]
+        named = {name: self._again(one, name, draw) for name, one in arguments["named"].items()}
         if not self._quiet:
             # As the program has it below autograd; for the rest of the process, so that it is no part of a call.
             self._quiet.append(torch.no_grad() if self._trains else torch.inference_mode())
@@ -166,15 +166,15 @@ class TorchRepeater:
         if self._device.type == "cuda":
             torch.cuda.synchronize(self._device)
 
-    def _again(self, told: Any, name: str, draw: torch.Generator) -> Any:
+    def _again(self, value: Any, name: str, draw: torch.Generator) -> Any:
         """An argument from its JSON value."""
-        if isinstance(told, list):
-            return [self._again(one, name, draw) for one in told]
-        if not isinstance(told, dict):
-            return told
-        if "sizes" in told:
-            return self._tensor(told, name, draw)
-        ((kind, text),) = told.items()
+        if isinstance(value, list):
+            return [self._again(one, name, draw) for one in value]
+        if not isinstance(value, dict):
+            return value
+        if "sizes" in value:
+            return self._tensor(value, name, draw)
+        ((kind, text),) = value.items()
         if kind == "float":
             return float(text)
         if kind == "device":
@@ -183,18 +183,18 @@ class TorchRepeater:
             raise UnrepeatableError(f"argument {name} is {text}")
         return getattr(torch, text.removeprefix("torch."))
 
-    def _tensor(self, told: Mapping[str, Any], name: str, draw: torch.Generator) -> torch.Tensor:
-        dtype = getattr(torch, told["dtype"].removeprefix("torch."))
-        if "values" in told:
-            values = torch.load(self._folder / told["values"], weights_only=True)
+    def _tensor(self, value: Mapping[str, Any], name: str, draw: torch.Generator) -> torch.Tensor:
+        dtype = getattr(torch, value["dtype"].removeprefix("torch."))
+        if "values" in value:
+            values = torch.load(self._folder / value["values"], weights_only=True)
         else:
-            values = _SPREAD * torch.randn(told["sizes"], generator=draw)
+            values = _SPREAD * torch.randn(value["sizes"], generator=draw)
             values = values.abs() if any(word in name for word in _POSITIVE) else values
-        made = torch.empty_strided(told["sizes"], told["strides"], dtype=dtype, device=told["device"])
+        tensor = torch.empty_strided(value["sizes"], value["strides"], dtype=dtype, device=value["device"])
         # A size that is repeated by a stride of 0 is one number for all of them.
-        once = tuple(slice(0, 1) if stride == 0 else slice(None) for stride in told["strides"])
-        made[once].copy_(values[once])
-        return made
+        once = tuple(slice(0, 1) if stride == 0 else slice(None) for stride in value["strides"])
+        tensor[once].copy_(values[once])
+        return tensor
 
 
 def operator_of(case: Case) -> Any:

@@ -100,10 +100,12 @@ class PreparedRetinaNet(SumOfParts, RetinaNet):
             boxes.append(shifted(chosen, part[which], CODED, (height, width)))
             kinds = torch.arange(classes, device=images.device)
             scores.append(tops[..., None] * (places[..., None] % classes == kinds))
-        found = torch.cat(boxes, dim=1)
+        all_boxes = torch.cat(boxes, dim=1)
         # Of each map the best were chosen already.
         every = sum(part.shape[1] for part in scores)
-        return best_boxes(found, torch.cat(scores, dim=1), least=LEAST_SCORE, best=every, overlap=OVERLAP, most=MOST)
+        return best_boxes(
+            all_boxes, torch.cat(scores, dim=1), least=LEAST_SCORE, best=every, overlap=OVERLAP, most=MOST
+        )
 
 
 def build(facts: Facts, size: Size[Dimensions]) -> PreparedRetinaNet:

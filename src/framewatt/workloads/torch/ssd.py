@@ -72,8 +72,8 @@ class PreparedSSD(SumOfParts, SSD):
     def forward(self, images: torch.Tensor) -> torch.Tensor:
         """Detections, shape (n, MOST, 6), of images (n, 3, size, size) from 0 to 1."""
         heads, anchors = self._looked_at(images)
-        found = self.postprocess_detections(heads, anchors, listed(images).image_sizes)
-        return detections(found, MOST, _FIRST)
+        by_image = self.postprocess_detections(heads, anchors, listed(images).image_sizes)
+        return detections(by_image, MOST, _FIRST)
 
     def parts_of_loss(
         self, images: torch.Tensor, boxes: torch.Tensor, classes: torch.Tensor, masks: torch.Tensor | None = None

@@ -42,12 +42,12 @@ class _Words(nn.Module):
         place = targets
         for number, (first, end) in enumerate(self.clusters):
             place = torch.where((targets >= first) & (targets < end), self.often + number, place)
-        found = _improbability(linear(hidden, head, head_bias), place)
+        losses = _improbability(linear(hidden, head, head_bias), place)
         for first, end in self.clusters:
             rows = torch.nonzero((targets >= first) & (targets < end)).squeeze(1)
             scores = linear(hidden[rows], self.vectors[first:end], self.bias[first:end])
-            found = found.index_add(0, rows, _improbability(scores, targets[rows] - first))
-        return found
+            losses = losses.index_add(0, rows, _improbability(scores, targets[rows] - first))
+        return losses
 
 
 def _improbability(scores: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
@@ -90,10 +90,10 @@ class _Block(nn.Module):
         of_content, of_position = biases.unflatten(1, (self.heads, 1, -1))
         distance = (query + of_position) @ self._split(self.position(positions)).transpose(-1, -2)
         bias = (_shifted(distance) * self.scale).masked_fill(~mask, float("-inf"))
-        found = scaled_dot_product_attention(query + of_content, keys, values, bias.to(query.dtype))
+        attended = scaled_dot_product_attention(query + of_content, keys, values, bias.to(query.dtype))
         # A copy, which eager mode needs not: the exporter to ONNX takes the layout of one attention for another's.
-        found = self.out(found.transpose(1, 2).clone(memory_format=torch.contiguous_format).flatten(2))
-        hidden = self.norm(hidden + self.dropout(found))
+        attended = self.out(attended.transpose(1, 2).clone(memory_format=torch.contiguous_format).flatten(2))
+        hidden = self.norm(hidden + self.dropout(attended))
         dense = self.dense_out(self.dropout(torch.relu(self.dense_in(hidden))))
         return self.dense_norm(hidden + self.dropout(dense))
 
@@ -150,9 +150,9 @@ class _TransformerXL(nn.Module):
             # A copy: torch's counter of FLOPs stumbles over a view of a weight that goes from module to module.
             biases = self.biases[number if len(self.biases) > 1 else 0].clone()
             hidden = block(hidden, memory[:, number], positions, biases, mask).to(memory.dtype)
-        found = self.words.improbability(self.dropout(hidden).flatten(0, 1), targets.flatten())
+        losses = self.words.improbability(self.dropout(hidden).flatten(0, 1), targets.flatten())
         remembered = torch.stack(seen, dim=1).detach()
-        return found.view(targets.shape), remembered, torch.clamp(known + tokens.shape[1], max=self.dimensions.memory)
+        return losses.view(targets.shape), remembered, torch.clamp(known + tokens.shape[1], max=self.dimensions.memory)
 
 
 def _sinusoids(keys: int, width: int) -> torch.Tensor:
