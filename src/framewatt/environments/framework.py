@@ -73,7 +73,7 @@ def build_locked(name: str, lock: Path, folder: Path, log: Path) -> dict[str, An
 
 
 def describe_host(name: str, python: str) -> dict[str, Any]:
-    """The host's interpreter as an environment.
+    """Return the host's interpreter as an environment.
 
     Args:
         name: the environment that it stands in for.
@@ -95,7 +95,7 @@ def packages_sha256(environment: Mapping[str, Any]) -> str | None:
 
 
 def describe_image(name: str, image: Path, lock: Path) -> dict[str, Any]:
-    """A container image as an environment; its rules run inside it, where the interpreter is `python`.
+    """Return a container image as an environment; its rules run inside it, where the interpreter is `python`.
 
     Args:
         name: the environment's name.
@@ -111,7 +111,7 @@ def describe_image(name: str, image: Path, lock: Path) -> dict[str, Any]:
 
 
 def lock_sha256(lock: Path) -> str:
-    """Hash of a lock, together with the Node.js lock if there is one next to it."""
+    """Return the hash of a lock, together with the Node.js lock if there is one next to it."""
     node = node_lock(lock.parent)
     return sha256_of_files([lock, node], lock.parent) if node else sha256_of(lock)
 
@@ -128,7 +128,7 @@ def _described(record: dict[str, Any], python: Path) -> dict[str, Any]:
 
 
 def _with_facts(record: dict[str, Any], python: str, facts: dict[str, Any]) -> dict[str, Any]:
-    """The record of an environment that runs, or that it failed, where packages overwrote each other's files.
+    """Return the record of an environment that runs, or that it failed, where packages overwrote each other's files.
 
     Installers write packages side by side and let the last file stay, so such an environment is another one each time
     it is built. A host's interpreter is taken as its owner has it.

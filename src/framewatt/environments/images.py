@@ -29,7 +29,7 @@ _PLAIN = "-noD -noF"
 
 
 def apptainer() -> str:
-    """The program that builds and runs images.
+    """Return the program that builds and runs images.
 
     Raises:
         FramewattError: Apptainer is not installed.
@@ -136,7 +136,7 @@ def build_image(definition: Path, image: Path, arguments: Sequence[str], binds: 
 
 
 def image_sha256(image: Path) -> str:
-    """Hash of an image: cached from its build if the file has not changed since, else computed again.
+    """Return the hash of an image: cached from its build if the file has not changed since, else computed again.
 
     Args:
         image: the .sif.
@@ -157,7 +157,7 @@ _STATE = ("size_b", "modified_ns", "changed_ns", "inode")
 
 
 def _state_of(image: Path) -> dict[str, int]:
-    """Facts that identify an unchanged file: only the kernel sets the time of change (ctime)."""
+    """Return facts that identify an unchanged file: only the kernel sets the time of change (ctime)."""
     state = image.stat()
     return dict(zip(_STATE, (state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino), strict=True))
 
@@ -197,7 +197,7 @@ def debian_mirror(sources: Path = Path("/etc/apt")) -> str:
 
 
 def packages_of(image: Path, describe: str) -> dict[str, object]:
-    """The facts that an image's interpreter prints about itself.
+    """Return the facts that an image's interpreter prints about itself.
 
     Args:
         image: the .sif.

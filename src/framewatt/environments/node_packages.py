@@ -12,7 +12,7 @@ _TIMEOUT_S = 3600
 
 
 def node_lock(folder: Path) -> Path | None:
-    """The lock of an environment's packages for Node.js, None where it has none.
+    """Return the lock of an environment's packages for Node.js, None where it has none.
 
     Args:
         folder: of the environment, below envs/.

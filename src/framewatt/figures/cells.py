@@ -27,7 +27,7 @@ def headline_rows(runs: pd.DataFrame, head: Headline) -> pd.DataFrame:
 
 
 def labelled(rows: pd.DataFrame, compared: Sequence[str]) -> pd.DataFrame:
-    """Rows of a frame with the column LABEL: `torch`, `torch2onnx/openvino`.
+    """Return rows of a frame with the column LABEL: `torch`, `torch2onnx/openvino`.
 
     Args:
         rows: runs or epochs.
@@ -58,14 +58,14 @@ def panels(rows: pd.DataFrame, factors: Sequence[str]) -> list[tuple[dict[str, A
 
 
 def heading(levels: Mapping[str, Any]) -> str:
-    """A panel's title: `train, batch 16: resnet50, digits`."""
+    """Return a panel's title: `train, batch 16: resnet50, digits`."""
     front = [str(levels["phase"])] if "phase" in levels else []
     front += [f"batch {levels['batch_size']}"] if "batch_size" in levels else []
     return ": ".join(", ".join(part) for part in (front, remarks(levels)) if part)
 
 
 def with_intervals(rows: pd.DataFrame, cells: pd.DataFrame, quantity: str) -> pd.DataFrame:
-    """One row per cell: its factors, `n`, mean, and the interval of the mean.
+    """Return a row for each cell: its factors, `n`, mean, and the interval of the mean.
 
     Args:
         rows: runs with numbers that count; `quantity` and LABEL are among the columns.

@@ -98,7 +98,7 @@ def _workload(one: Weights) -> str:
 
 
 def _marks(row: _Row, number: int) -> dict[str, Sequence[boxes.Mark]]:
-    """What is drawn in each panel of an image, by framework, besides what there is."""
+    """Return what is drawn in each panel of an image, by framework, besides what there is."""
     shown = {name: one["shown"].images[number] for name, one in row.of.items() if one["shown"] is not None}
     detected = {name: [one for one in image.detections if _drawn(one)] for name, image in shown.items()}
     things = {_THERE: row.examples.images[number].objects, **detected}
@@ -110,7 +110,7 @@ def _drawn(thing: Thing) -> bool:
 
 
 def _panels(lines: Sequence[tuple[_Row, int]], columns: int) -> tuple[Figure, list[list[Axes]]]:
-    """A figure with a panel for each column of each line, as high as its image wants."""
+    """Return a figure with a panel for each column of each line, as high as its image wants."""
     wide = min(_WIDEST_IN, (_WIDTH_IN - 0.4) / columns)
     highs = [(wide - 0.1) * row.examples.size[0] / row.examples.size[1] for row, _ in lines]
     size = (max(_LEAST_IN, 0.4 + wide * columns), 1.4 + sum(high + 0.3 for high in highs))
@@ -146,7 +146,7 @@ def _line(
 
 
 def _counts_shown(image: Example, drawn: int) -> str:
-    """How many detections are drawn, and how many there are besides."""
+    """Return how many detections are drawn, and how many there are besides."""
     if drawn == len(image.detections) < image.detected:
         return f"{drawn} drawn of {image.detected} found"
     hidden = image.detected - drawn
@@ -183,7 +183,7 @@ def _precision(weights: Sequence[Weights]) -> str:
 
 
 def _without(weights: Sequence[Weights]) -> list[str]:
-    """Why there is nothing of some weights."""
+    """Return why there is nothing of some weights."""
     sentences = []
     for one in weights:
         if one["shown"] is None:

@@ -26,7 +26,7 @@ _LABELS_IN = 0.9
 
 @style.styled
 def draw(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMPARED) -> Figure:
-    """One panel per group of comparable cells: mean joules over mean quality, and every run as a dot.
+    """Return one panel per group of comparable cells: mean joules over mean quality, and every run as a dot.
 
     Where no run has a value of it, as with random weights, the figure states that in words.
 
@@ -103,7 +103,7 @@ def _panel(axes: Axes, rows: pd.DataFrame, cells: pd.DataFrame, energy: str, loo
 
 
 def _why_none(runs: pd.DataFrame) -> str:
-    """Why no run has a value of its metric, as far as their flags tell."""
+    """Return why no run has a value of its metric, as far as their flags tell."""
     what = words_of(runs[METRIC])
     flags = {flag for flags in runs["flags"].dropna() for flag in str(flags).split("; ")}
     reasons = sorted(flag for flag in flags if re.search(QUALITY_UNKNOWN, flag))

@@ -104,7 +104,7 @@ Panel = tuple[dict[str, Any], pd.DataFrame] | None
 
 
 def _grid(rows: pd.DataFrame, group: list[str]) -> tuple[list[list[Panel]], str]:
-    """Panels line by line, and what is left out: columns of phases where each group has all, else what fits."""
+    """Return panels line by line, and what is left out: columns of phases where each group has all, else what fits."""
     phases = panels(rows, ["phase"]) if "phase" in factors_of(rows) else []
     every = panels(rows, group)
     groups = notes.evenly(every, notes.MOST_PANELS)
@@ -126,14 +126,14 @@ def _grid(rows: pd.DataFrame, group: list[str]) -> tuple[list[list[Panel]], str]
 
 
 def _names(rows: pd.DataFrame) -> list[str]:
-    """The name of every cell of a panel: its label and batch size."""
+    """Return the name of every cell of a panel: its label and batch size."""
     cells = rows.drop_duplicates("cell")
     sizes = cells.get("batch_size", [None] * len(cells))
     return [name_of(name, size) for name, size in zip(cells[LABEL], sizes, strict=True)]
 
 
 def name_of(label: str, batch_size: Any) -> str:
-    """Name of a point: the compared levels, and the batch size where that is none of them.
+    """Return the name of a point: the compared levels, and the batch size where that is none of them.
 
     Args:
         label: the compared levels.
@@ -182,7 +182,7 @@ def _panel(axes: Axes, rows: pd.DataFrame, cells: pd.DataFrame, head: Headline, 
 
 
 def quality_colours(rows: pd.DataFrame) -> ScalarMappable | None:
-    """Colours over the qualities grid; None where there is none, or several metrics, which share no scale.
+    """Return colours over the qualities grid; None where there is none, or several metrics, which share no scale.
 
     Args:
         rows: with METRIC and QUALITY.

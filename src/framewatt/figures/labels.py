@@ -50,7 +50,7 @@ _POINT = "point-"
 
 
 def point_of(cell: str) -> str:
-    """The id that the point of a cell's mean has in an SVG, by which a page finds it."""
+    """Return the id that the point of a cell's mean has in an SVG, by which a page finds it."""
     return f"{_POINT}{cell}"
 
 
@@ -102,7 +102,7 @@ def _name(
 def _best(
     places: _Place, size: _Place, frame: NDArray[np.float64], marks: _Boxes, taken: _Boxes, number: int
 ) -> tuple[_Place, bool]:
-    """The cheapest box for a name, the first of several, and whether a line joins it to its point.
+    """Return the cheapest box for a name, the first of several, and whether a line joins it to its point.
 
     Args:
         places: of all points, shape (n, 2).
@@ -144,7 +144,7 @@ def _written(axes: Axes, point: tuple[float, float], name: str) -> Annotation:
 
 
 def _boxes(place: _Place, size: _Place, frame: NDArray[np.float64]) -> _Boxes:
-    """Every box for a name in the frame, in steps, including the boxes right next to its point."""
+    """Return every box for a name in the frame, in steps, including the boxes right next to its point."""
     lefts = _steps(place[0] + _MARK_PT + 1, frame[0], frame[2] - size[0])
     lows = _steps(place[1] - size[1] / 2, frame[1], frame[3] - size[1])
     left, low = (grid.ravel() for grid in np.meshgrid(lefts, lows))
@@ -152,7 +152,7 @@ def _boxes(place: _Place, size: _Place, frame: NDArray[np.float64]) -> _Boxes:
 
 
 def _steps(through: float, low: float, high: float) -> NDArray[np.float64]:
-    """Places in steps from `low` to `high`, one of them `through` if it is between; `low` if nothing is."""
+    """Return places in steps from `low` to `high`, one of them `through` if it is between; `low` if nothing is."""
     places = np.arange(through - _STEP_PT * math.floor((through - low) / _STEP_PT), high, _STEP_PT)
     return places if len(places) else np.array([low])
 
@@ -166,7 +166,7 @@ def _nearest(boxes: _Boxes, marks: _Boxes) -> NDArray[np.float64]:
 
 
 def _covered(boxes: _Boxes, others: _Boxes) -> NDArray[np.int64]:
-    """How many of the others each box overlaps."""
+    """Return how many of the others each box overlaps."""
     gaps = np.maximum(others[None, :, :2] - boxes[:, None, 2:], boxes[:, None, :2] - others[None, :, 2:])
     covered: NDArray[np.int64] = (gaps < 0).all(axis=2).sum(axis=1)
     return covered

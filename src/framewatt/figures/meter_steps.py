@@ -34,7 +34,7 @@ _SHORTEST_STEP_S = 0.1
 
 @style.styled
 def draw(measured: Characterisation) -> Figure:
-    """One panel per channel: its power over time, with the loads shaded.
+    """Return one panel per channel: its power over time, with the loads shaded.
 
     Args:
         measured: what the meters showed; at least one channel.
@@ -67,7 +67,7 @@ def _panel(axes: Axes, one: Character, series: Series, measured: Characterisatio
 
 
 def _shaded_as(load: str) -> str:
-    """The entry of _SHADES for a load: square waves of all periods share one."""
+    """Return the entry of _SHADES for a load: square waves of all periods share one."""
     return load if period_of(load) is None else _WAVES
 
 

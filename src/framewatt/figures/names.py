@@ -28,12 +28,12 @@ def always(study: object) -> bool:  # as the other conditions
 
 
 def stops(study: Study) -> bool:
-    """Whether a study has a stopping rule, by which it measures."""
+    """Return whether a study has a stopping rule, by which it measures."""
     return rule_of(study.settings) is not None and study.measures
 
 
 def has_load(study: Study) -> bool:
-    """Whether requests arrive at a rate in some cell of a study."""
+    """Return whether requests arrive at a rate in some cell of a study."""
     return any(rate_of(cell.to_dict().get("load")) is not None for cell in study.measured_cells)
 
 
@@ -48,7 +48,7 @@ def never(settings: Mapping[str, Any]) -> bool:  # as the other conditions
 
 
 def shows_energy(settings: Mapping[str, Any]) -> bool:
-    """Whether the figure of the blocks shows energy: it shows what the study's stopping rule compares."""
+    """Return whether the figure of the blocks shows energy: it shows what the study's stopping rule compares."""
     rule = rule_of(settings)
     return rule is not None and rule.quantity == ENERGY
 

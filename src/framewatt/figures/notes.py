@@ -35,7 +35,7 @@ def usable(runs: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
 
 
 def left_out(runs: pd.DataFrame, rings: int | None = None) -> str:
-    """How many runs are not drawn and why, in words; empty where every run is.
+    """Return how many runs are not drawn and why, in words; empty where every run is.
 
     Args:
         runs: the runs frame.
@@ -61,14 +61,14 @@ def plural_runs(number: int) -> str:
 
 
 def disturbed(runs: pd.DataFrame) -> pd.Series:
-    """Whether each row is of a disturbed run; False for frames that are older than the witness."""
+    """Return whether each row is of a disturbed run; False for frames that are older than the witness."""
     if DISTURBED_BY not in runs:
         return pd.Series(data=False, index=runs.index)
     return runs[DISTURBED_BY].map(lambda by: isinstance(by, str) and by != "").astype(bool)
 
 
 def disturbed_words(runs: pd.DataFrame, how: str = "") -> str:
-    """How many of the drawn runs were disturbed, in words; empty where none were.
+    """Return how many of the drawn runs were disturbed, in words; empty where none were.
 
     Args:
         runs: the runs frame, or those of its rows that are drawn.
@@ -85,7 +85,7 @@ def counted_words(apart: Iterable[bool], how: str = "") -> str:
 
 
 def is_disturbed(record: RunRecord) -> bool:
-    """Whether the run of a record was disturbed; False where nothing was looked for."""
+    """Return whether the run of a record was disturbed; False where nothing was looked for."""
     window = primary_window(record)
     return window is not None and bool(witness_columns(window).get(DISTURBED_BY))
 
@@ -197,7 +197,7 @@ def evenly(items: Sequence[_Item], most: int) -> list[_Item]:
 
 
 def panels_words(drawn: int, there: int) -> str:
-    """How many of the groups have a panel, in words; empty where all have."""
+    """Return how many of the groups have a panel, in words; empty where all have."""
     return f"Drawn: {drawn} of {there} groups, evenly from the first to the last" if drawn < there else ""
 
 

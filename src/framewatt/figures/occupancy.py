@@ -16,7 +16,7 @@ _COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
 
 @style.styled
 def draw(runs: Sequence[Occupied]) -> Figure:
-    """A row a node, a bar a run from its first to its last window, a colour a block.
+    """Return a row a node, a bar a run from its first to its last window, a colour a block.
 
     Args:
         runs: see framewatt.frames.occupancy.

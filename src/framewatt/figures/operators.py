@@ -20,7 +20,7 @@ _COLOURS = (
 
 @style.styled
 def draw(operators: pd.DataFrame) -> Figure:
-    """A bar a cell, in joules per unit of work, by families of operators; a panel a phase and domain.
+    """Return a bar a cell, in joules per unit of work, by families of operators; a panel a phase and domain.
 
     Args:
         operators: a row an operator or API of a cell (framewatt.profiling.operators.COLUMNS).
@@ -68,5 +68,5 @@ def _panel(axes: Axes, rows: pd.DataFrame, colours: dict[str, str]) -> None:
 
 
 def _short(cell: str) -> str:
-    """A cell without its phase, which its panel names."""
+    """Return a cell without its phase, which its panel names."""
     return cell.partition("-")[2] or cell

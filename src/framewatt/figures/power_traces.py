@@ -71,7 +71,7 @@ def traced_run(path: Path, record: RunRecord) -> TracedRun:
 
 
 def draw_study(records: Mapping[Path, RunRecord], runs: pd.DataFrame, compared: Sequence[str] = COMPARED) -> Figure:
-    """The chosen runs of a study, see `choose` and `draw`.
+    """Return the chosen runs of a study, see `choose` and `draw`.
 
     Args:
         records: run records by their paths; a run's trace is in the folder of its record.
@@ -84,7 +84,7 @@ def draw_study(records: Mapping[Path, RunRecord], runs: pd.DataFrame, compared: 
 
 
 def choose(records: Mapping[Path, RunRecord], compared: Sequence[str] = COMPARED) -> list[Path]:
-    """Paths of the first valid repetition of each phase and label, at the largest batch size it has.
+    """Return paths of the first valid repetition of each phase and label, at the largest batch size it has.
 
     Args:
         records: run records by their paths, in any order.
@@ -103,7 +103,7 @@ def choose(records: Mapping[Path, RunRecord], compared: Sequence[str] = COMPARED
 
 
 def counter_power(time_ns: NDArray[np.int64], energy_j: NDArray[np.float64]) -> tuple[Any, Any]:
-    """Mean power between readings of a counter that lie at least SHORTEST_STEP_S apart.
+    """Return mean power between readings of a counter that lie at least SHORTEST_STEP_S apart.
 
     The trace does not say at what value a counter wraps, so a step back (wrap or reset) has no power: NaN, a gap in
     the line. A failed read (NaN) is bridged by the good ones around it. The energies of windows do not come from here
@@ -130,7 +130,7 @@ def counter_power(time_ns: NDArray[np.int64], energy_j: NDArray[np.float64]) -> 
 
 @style.styled
 def draw(traced: Sequence[TracedRun], runs: pd.DataFrame, compared: Sequence[str] = COMPARED) -> Figure:
-    """One panel per run: watts over seconds, one line per domain, the run's windows shaded.
+    """Return one panel per run: watts over seconds, one line per domain, the run's windows shaded.
 
     Counters become power by `counter_power`; gauges are drawn as they are.
 
@@ -173,7 +173,7 @@ def draw(traced: Sequence[TracedRun], runs: pd.DataFrame, compared: Sequence[str
 
 
 def _columns_of(handles: Sequence[Line2D | Patch], width_in: float) -> int:
-    """How many columns of a legend lie side by side on a figure so wide."""
+    """Return how many columns of a legend lie side by side on a figure so wide."""
     longest = max(len(str(handle.get_label())) for handle in handles)
     return max(1, min(len(handles), int(width_in / (_KEY_IN + longest * _LETTER_IN))))
 

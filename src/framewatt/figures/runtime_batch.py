@@ -115,7 +115,7 @@ def _panel(
 
 
 def draw_energy(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMPARED) -> Figure:
-    """The figure of energy.
+    """Return the figure of energy.
 
     Args:
         runs: the runs frame (framewatt.frames.frames.runs_columns); totals are drawn.
@@ -128,7 +128,7 @@ def draw_energy(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str]
 
 
 def draw_time(runs: pd.DataFrame, cells: pd.DataFrame, compared: Sequence[str] = COMPARED) -> Figure:
-    """The figure of time.
+    """Return the figure of time.
 
     Args:
         runs: the runs frame (framewatt.frames.frames.runs_columns); totals are drawn.

@@ -27,7 +27,7 @@ _SHIFT = 0.12
 
 
 def draw_study(stopping: pd.DataFrame, plan: Mapping[str, Any], runs: pd.DataFrame) -> Figure:
-    """What a study with a stopping rule knew after each block.
+    """Return what a study with a stopping rule knew after each block.
 
     Args:
         stopping: stopping.csv.

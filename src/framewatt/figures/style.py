@@ -122,7 +122,7 @@ def _label_order(label: str) -> tuple[int, str]:
 
 
 def is_wide(panels: Iterable[Iterable[float]], *, from_zero: bool = False) -> bool:
-    """Whether what some panel shows spans so wide a range that all panels of the figure get a logarithmic scale.
+    """Return whether what some panel shows spans so wide a range that all panels of the figure get a logarithmic scale.
 
     Args:
         panels: what each panel shows along the axis.
@@ -178,11 +178,11 @@ def say_logarithmic(axis: Axis) -> None:
 
 
 def _ratio(values: Iterable[float]) -> float:
-    """The largest positive value over the smallest; 1 where there is none."""
+    """Return the largest positive value over the smallest; 1 where there is none."""
     positive = [value for value in values if value > 0]
     return max(positive) / min(positive) if positive else 1.0
 
 
 def _prefix(largest: float) -> tuple[float, str]:
-    """The SI prefix under which the largest value of an axis is at least 1."""
+    """Return the SI prefix under which the largest value of an axis is at least 1."""
     return next(((size, name) for size, name in _PREFIXES if largest >= size), _PREFIXES[-1])

@@ -90,7 +90,7 @@ def draw(
 
 
 def _ordered(column: pd.Series) -> list[str]:
-    """Levels as a reader looks them up: ResNet-50 before ResNet-101."""
+    """Return levels as a reader looks them up: ResNet-50 before ResNet-101."""
     unique = column.drop_duplicates()
     return list(unique.iloc[rank(str(column.name), unique).argsort()])
 
@@ -136,7 +136,7 @@ _GROUP = [*PANELS, LABEL]
 
 
 def draw_study(figure: str, epochs: pd.DataFrame, runs: pd.DataFrame, settings: Mapping[str, Any]) -> Figure:
-    """Every run, by batch size, model, data set and framework.
+    """Return every run, by batch size, model, data set and framework.
 
     Args:
         figure: the figure's name, `training_<one of FIGURES>`.
@@ -160,7 +160,7 @@ def draw_study(figure: str, epochs: pd.DataFrame, runs: pd.DataFrame, settings: 
 
 
 def values(epochs: pd.DataFrame, runs: pd.DataFrame, figure: str, compared: Sequence[str]) -> pd.DataFrame:
-    """What a figure shows, one row per run (and part of it).
+    """Return what a figure shows, one row per run (and part of it).
 
     Energy and power are the GPU's where every run has one and the same, as in the report, else those of the total.
 
@@ -190,7 +190,7 @@ def values(epochs: pd.DataFrame, runs: pd.DataFrame, figure: str, compared: Sequ
 
 
 def intervals(shown: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
-    """The interval of the mean of every mark of a figure, missing below three runs.
+    """Return the interval of the mean of every mark of a figure, missing below three runs.
 
     Args:
         shown: from `values`.

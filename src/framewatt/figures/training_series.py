@@ -38,7 +38,7 @@ _WITHOUT_GPU = "No GPU was metered, so its temperature, memory and utilisation a
 
 
 def draw_study(records: Mapping[Path, RunRecord], compared: Sequence[str]) -> Figure:
-    """Every repetition of the combination in the middle of the study's levels.
+    """Return every repetition of the combination in the middle of the study's levels.
 
     Args:
         records: run records by their paths; a run's trace is in the folder of its record.
@@ -67,7 +67,7 @@ def draw(
     names: Mapping[str, str] | None = None,
     empty: str = "No training run has a trace.",
 ) -> Figure:
-    """One row of panels per quantity, one column per label; vertical lines where an epoch ends.
+    """Return one row of panels per quantity, one column per label; vertical lines where an epoch ends.
 
     Args:
         runs: of one combination of levels, by the label of what is compared: every repetition, as many as there are
@@ -120,12 +120,12 @@ def _series(run: TracedRun, row: str) -> tuple[Any, Any] | None:
 
 
 def _powers_of(run: TracedRun) -> list[str]:
-    """The domains of a trace that have a power."""
+    """Return the domains of a trace that have a power."""
     return sorted(run.power.loc[run.power["quantity"].isin(_POWERS), "domain"].astype(str).unique())
 
 
 def _domain(run: TracedRun) -> str:
-    """The domain that is drawn: a GPU where one was metered, else the first by name."""
+    """Return the domain that is drawn: a GPU where one was metered, else the first by name."""
     domains = _powers_of(run)
     return str(next((name for name in domains if name.startswith("gpu:")), domains[0]))
 
@@ -142,6 +142,6 @@ def _line(axes: Axes, run: TracedRun, row: str, colour: str, dash: object) -> No
 
 
 def _estimated(run: TracedRun) -> bool:
-    """Whether the power that is drawn is an estimate."""
+    """Return whether the power that is drawn is an estimate."""
     domains = run.record["windows"]["epoch-1"]["domains"]
     return bool(domains[_domain(run)]["estimated"])

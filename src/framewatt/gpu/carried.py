@@ -196,7 +196,7 @@ def _longest(name: str, candidates: list[tuple[str, Path]]) -> tuple[str, Path]:
 
 
 def _chain(study: Path) -> list[str]:
-    """The runs of a study in the order in which they were measured, as the lines of their hash chain."""
+    """Return the runs of a study in the order in which they were measured, as the lines of their hash chain."""
     try:
         lines = (study / "measure" / CHAIN).read_text(encoding="utf-8").splitlines()
     except OSError:

@@ -64,7 +64,7 @@ class Request:
 
     @classmethod
     def from_command_line(cls, python: str, length: str, shared: bool, carried: Path) -> "Request":
-        """The request of a command line.
+        """Return the request of a command line.
 
         Raises:
             FramewattError: the interpreter is not on this machine, or the length of a slice is none.
@@ -151,7 +151,7 @@ def describe(request: Request, studies: Sequence[MeasuredStudy]) -> None:
 
 
 def measured(study: MeasuredStudy, request: Request) -> int:
-    """How many of a study's runs are measured: those that failed or are invalid are measured again.
+    """Return how many of a study's runs are measured: those that failed or are invalid are measured again.
 
     Raises:
         FramewattError: runs were measured with other packages or settings, so that all would be measured again.
@@ -232,7 +232,7 @@ def _words(study: MeasuredStudy, request: Request) -> list[str]:
 
 
 def _config(study: MeasuredStudy, request: Request) -> list[str]:
-    """The configuration, with what the interpreter lacks, so that Snakemake need not try it again."""
+    """Return the configuration, with what the interpreter lacks, so that Snakemake need not try it again."""
     host = [f"host_python={request.python}", f"absent={json.dumps(dict(study.absent))}"]
     return ["--config", f"study={study.name}", "environment=host", *host, "device=cuda"]
 
@@ -251,14 +251,14 @@ def _check_long_enough(request: Request, due: Sequence[MeasuredStudy]) -> None:
 
 
 def _lacks_what_follows(study: MeasuredStudy, request: Request) -> bool:
-    """Whether idle power after the runs, or joules by operator of some cell, are not recorded."""
+    """Return whether idle power after the runs, or joules by operator of some cell, are not recorded."""
     folder = request.results / study.name
     timelines = (folder / "timelines" / cell / TIMELINE for cell in timeline_cells_of(study))
     return not all(path.is_file() for path in (folder / "calibrate" / "idle_after.json", *timelines))
 
 
 def _is_characterised(results: Path) -> bool:
-    """Whether the meters of this machine were characterised."""
+    """Return whether the meters of this machine were characterised."""
     try:
         record = read_json(results / CHARACTERISATION / "characterisation.json")
     except (OSError, ValueError):

@@ -115,7 +115,7 @@ def longest_run_s(results: Path, study: str) -> float:
 
 
 def _took_s(path: Path) -> float | None:
-    """Seconds of a run that went well: one that hung until its time limit is no guide to the next."""
+    """Return seconds of a run that went well: one that hung until its time limit is no guide to the next."""
     try:
         record = read_json(path)
         start_s, end_s = span_s(record)

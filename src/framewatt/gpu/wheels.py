@@ -230,7 +230,7 @@ def fill(
 
 
 def _pieces(wheel: Path, most_b: int) -> list[tuple[Path, int, int, str]]:
-    """A wheel as (file, first byte, end, name of the piece): whole, or in as many pieces as it takes."""
+    """Return a wheel as (file, first byte, end, name of the piece): whole, or in as many pieces as it takes."""
     size_b = wheel.stat().st_size
     if size_b <= most_b:
         return [(wheel, 0, size_b, wheel.name)]
@@ -242,7 +242,7 @@ def _pieces(wheel: Path, most_b: int) -> list[tuple[Path, int, int, str]]:
 
 
 def _builder(folder: Path) -> Path:
-    """An interpreter with the locked tools that build packages, in a new environment."""
+    """Return an interpreter with the locked tools that build packages, in a new environment."""
     steps: list[list[str | Path]] = [
         ["venv", folder],
         ["pip", "sync", "--require-hashes", "--python", folder, BUILD_LOCK],

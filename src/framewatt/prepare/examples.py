@@ -206,7 +206,7 @@ def keep_examples(folder: Path, outputs: Outputs, task: Task, data: Arrays) -> d
 
 
 def content_of(outputs: Outputs, data: Arrays) -> dict[str, Any]:
-    """What the file holds, of JSON.
+    """Return what the file holds, of JSON.
 
     Args:
         outputs: see tasks.boxes.

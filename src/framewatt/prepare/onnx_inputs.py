@@ -12,7 +12,7 @@ from framewatt.base.errors import FramewattError
 
 
 def inputs_of(path: Path) -> list[dict[str, Any]]:
-    """The inputs of a graph in its order: `name`, `type` (numpy's name) and `shape`.
+    """Return the inputs of a graph in its order: `name`, `type` (numpy's name) and `shape`.
 
     An axis without a size is given by its name, or is None.
 

@@ -111,7 +111,7 @@ def main(job_path: str) -> None:
 
 
 def own_rounding(engine: str, spec: Spec, data: Arrays, ours: Mapping[str, Values]) -> dict[str, float | None]:
-    """How far a framework is from itself, at most, with weights that are apart by rounding.
+    """Return how far a framework is from itself, at most, with weights that are apart by rounding.
 
     Args:
         engine: the framework.
@@ -139,7 +139,7 @@ class _NotCarriedError(Exception):
 def computed(
     engine: str, spec: Spec, data: Arrays, weights: Mapping[str, Values] | None
 ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """What a framework computes from given weights, or from some that are drawn.
+    """Return what a framework computes from given weights, or from some that are drawn.
 
     Args:
         engine: the framework.
@@ -197,7 +197,7 @@ def computed(
 
 
 def _drawn(draw: np.random.Generator, name: str, place: Place) -> Values:
-    """Values around those that a weight begins with; statistics of batches stay positive."""
+    """Return values around those that a weight begins with; statistics of batches stay positive."""
     values = place.read()
     # Not by its deviation, which is not 0 where the mean of a constant is rounded.
     constant = not values.size or values.min() == values.max()
@@ -251,7 +251,7 @@ def gradients(engine: str, spec: Spec, data: Arrays, weights: Mapping[str, Value
 
 
 def gentle(spec: Spec, data: Arrays, places: Mapping[str, Place]) -> Spec:
-    """How ten steps are taken: as the study trains, but at the rate GENTLE by models that amplify rounding.
+    """Return how ten steps are taken: as the study trains, but at the rate GENTLE by models that amplify rounding.
 
     Detectors take them with stochastic gradient descent, too. Gradients part in few places (see GRADIENTS), and Adam
     divides them by their size: after ten of its steps two equal small SSDs have losses 1.6e-3 apart.
@@ -272,12 +272,12 @@ def gentle(spec: Spec, data: Arrays, places: Mapping[str, Place]) -> Spec:
 
 
 def amplifies(data: Arrays, places: Mapping[str, Place]) -> bool:
-    """Whether a model is a detector, or has statistics of batches, which no step trains."""
+    """Return whether a model is a detector, or has statistics of batches, which no step trains."""
     return isinstance(data.y_train, Objects) or not all(place.trained for place in places.values())
 
 
 def first(training: Training, count: int) -> Iterator[Any]:
-    """The first batches of a training, epoch after epoch."""
+    """Return the first batches of a training, epoch after epoch."""
     epochs = itertools.chain.from_iterable(training.batches(epoch) for epoch in itertools.count(1))
     return itertools.islice(epochs, count)
 
@@ -289,7 +289,7 @@ def nudged(weights: Mapping[str, Values], seed: Sequence[int]) -> dict[str, Valu
 
 
 def no_steps(data: Arrays) -> str | None:
-    """Why a model cannot be trained on a data set; None where it can."""
+    """Return why a model cannot be trained on a data set; None where it can."""
     if data.unlabelled is not None:
         return data.unlabelled
     return None if len(data.x_train) else "the data set has no training samples"

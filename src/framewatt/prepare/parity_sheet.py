@@ -46,7 +46,7 @@ Values = NDArray[Any]
 
 
 def compare(task: Task, ours: Mapping[str, Values], theirs: Mapping[str, Values]) -> dict[str, Any]:
-    """What two frameworks computed from the same weights.
+    """Return what two frameworks computed from the same weights.
 
     Args:
         task: of the model.
@@ -98,7 +98,7 @@ def verdict_of(sheet: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _by_rounding(name: str, sheet: Mapping[str, Any], own: Mapping[str, Any]) -> bool:
-    """Whether what is beyond is no more than OWN times what the reference is from itself."""
+    """Return whether what is beyond is no more than OWN times what the reference is from itself."""
     key = "equal_answers_share" if name == "answers" else f"{name.replace(' ', '_')}_difference"
     ours, theirs = sheet.get(key), own.get(key)
     if ours is None or theirs is None:
@@ -118,7 +118,7 @@ def _combine(values: Sequence[Any], which: Callable[[Sequence[Any]], Any]) -> An
 
 
 def _compare_outputs(task: Task, ours: Mapping[str, Values], theirs: Mapping[str, Values]) -> dict[str, Any]:
-    """How far outputs are apart, before and after the steps."""
+    """Return how far outputs are apart, before and after the steps."""
     none = dict.fromkeys((*_OUTPUTS, "moved", "equal_answers_share", "outputs_reason"))
     if (share := task.same_share(ours["before"], theirs["before"])) is not None:
         reason = NOTHING if np.isnan(share) else "outputs are answers of a search"
@@ -135,7 +135,7 @@ def _compare_outputs(task: Task, ours: Mapping[str, Values], theirs: Mapping[str
 
 
 def _compare_steps(ours: Mapping[str, Values], theirs: Mapping[str, Values]) -> dict[str, Any]:
-    """How far losses and gradients are apart."""
+    """Return how far losses and gradients are apart."""
     losses, wanted = ours["losses"].astype(float), theirs["losses"].astype(float)
     each = np.abs(losses - wanted) / np.abs(wanted)
     # A cluster of words that a vocabulary is too small for has none.
@@ -156,7 +156,7 @@ def _compare_steps(ours: Mapping[str, Values], theirs: Mapping[str, Values]) -> 
 
 
 def _compare_statistics(ours: Mapping[str, Values], theirs: Mapping[str, Values]) -> dict[str, Any]:
-    """How far statistics of batches are apart: where maps are large, outputs hardly show how they are kept."""
+    """Return how far statistics of batches are apart: where maps are large, outputs hardly show how they are kept."""
     apart = {name: relative(ours[name], theirs[name]) for name in theirs if name.startswith("statistic/")}
     if not apart:
         return {"statistics_difference": None, "statistics_where": None}
@@ -189,7 +189,7 @@ def _compare_gradients(ours: Values, theirs: Values, largest: Values) -> Values:
 
 
 def _largest(values: Values) -> Values:
-    """The largest, whatever its sign, of each batch."""
+    """Return the largest, whatever its sign, of each batch."""
     largest: Values = np.abs(values.reshape(len(values), -1)).max(axis=1)
     return largest
 
@@ -226,7 +226,7 @@ def _beyond(comparison: Mapping[str, Any]) -> list[str]:
 
 
 def _unlike(sheet: Mapping[str, Any]) -> bool:
-    """Whether a share among the metrics of both is further apart than QUALITY; not where either is unknown."""
+    """Return whether a share among the metrics of both is further apart than QUALITY; not where either is unknown."""
     both = [sheet.get("quality") or {}, sheet["reference"].get("quality") or {}]
     pairs = ((metric, both[1].get(name, {})) for name, metric in both[0].items() if metric["unit"] == "")
     values = ((one["value"], other.get("value")) for one, other in pairs)
@@ -234,5 +234,5 @@ def _unlike(sheet: Mapping[str, Any]) -> bool:
 
 
 def _known(value: Any) -> Any:
-    """A value, None where it is no number: JSON has none."""
+    """Return a value, None where it is no number: JSON has none."""
     return None if isinstance(value, float) and not np.isfinite(value) else value

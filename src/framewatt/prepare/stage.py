@@ -28,7 +28,7 @@ REPRODUCIBLE_FILES = (
 
 
 def is_without_file(record: Path) -> bool:
-    """Whether a step succeeded by its record, and the file that it made is not next to it.
+    """Return whether a step succeeded by its record, and the file that it made is not next to it.
 
     Args:
         record: of weights or of an export.
@@ -41,7 +41,7 @@ def is_without_file(record: Path) -> bool:
 
 
 def attempt_of(record: Path, job_sha256: str | None = None) -> int:
-    """Number of the next attempt.
+    """Return the number of the next attempt.
 
     The record's number, or one more if the record has a failure worth a retry or invalid energy. For another job than
     the record's it is the first.
@@ -61,7 +61,7 @@ def attempt_of(record: Path, job_sha256: str | None = None) -> int:
 
 
 def worth_repeating(content: Mapping[str, Any]) -> bool:
-    """Whether a record has a failure that is no result, or a run with invalid energy."""
+    """Return whether a record has a failure that is no result, or a run with invalid energy."""
     failed = content["status"] == "failed" and content.get("repeat", True)
     invalid = content["status"] == "ok" and not content.get("valid", True)
     return bool(failed or invalid)

@@ -127,7 +127,7 @@ def page_faults(least_per_cpu_s: float) -> Look:
 
 
 def weights_among_inputs(seen: Seen) -> Evidence | None:
-    """Weights that a graph lists among its inputs."""
+    """Return weights that a graph lists among its inputs."""
     return Evidence(f"weights among inputs: {seen.weights_among_inputs}") if seen.weights_among_inputs else None
 
 
@@ -183,7 +183,7 @@ def weights_in_exports(folders: Iterable[str | Path]) -> dict[str, int | None]:
 
 
 def _shares(rows: pd.DataFrame, name: str) -> dict[str, dict[str, float]]:
-    """Percent of a cell's joules by a column, over its domains."""
+    """Return percent of a cell's joules by a column, over its domains."""
     by_name = rows.groupby(["cell", name], sort=False)["energy_j"].sum()
     total = rows.groupby("cell", sort=False)["energy_j"].sum()
     shares: dict[str, dict[str, float]] = {}
@@ -193,7 +193,7 @@ def _shares(rows: pd.DataFrame, name: str) -> dict[str, dict[str, float]]:
 
 
 def _numbers(rows: pd.DataFrame, name: str) -> "pd.Series[float]":
-    """A column as numbers; NaN where it is missing, or there is none."""
+    """Return a column as numbers; NaN where it is missing, or there is none."""
     column: Any = rows[name] if name in rows else pd.Series(float("nan"), rows.index)
     return pd.to_numeric(column).astype("float64")
 
@@ -366,12 +366,12 @@ def advice(
 
 
 def _levels_of(cell: PlainCell) -> dict[str, Any]:
-    """Levels of a cell; of an option that it does not have, the default."""
+    """Return levels of a cell; of an option that it does not have, the default."""
     return {name: OPTIONS[name].default if name in OPTIONS and pd.isna(level) else level for name, level in cell.levels}
 
 
 def _others(cell: PlainCell, hint: Hint, cells: Sequence[PlainCell]) -> Iterable[PlainCell]:
-    """Cells that differ in what a hint changes alone; ONNX Runtime's provider comes with the runtime."""
+    """Yield cells that differ in what a hint changes alone; ONNX Runtime's provider comes with the runtime."""
     levels = _levels_of(cell)
     if hint.factor not in levels or not hint.applies(levels):
         return

@@ -45,7 +45,7 @@ class Called:
         return by_name
 
     def part(self, cell_joules: CellJoules, places: Sequence[int]) -> tuple[float, float]:
-        """Joules of some calls together, and their standard uncertainty.
+        """Return joules of some calls together, and their standard uncertainty.
 
         Args:
             cell_joules: joules of the innermost operators.

@@ -89,7 +89,7 @@ def read_rules(path: Path) -> tuple[Rule, ...]:
 
 
 def read_types(path: Path) -> dict[str, str]:
-    """The type of each API name that has one, from the columns api_name and type of a table."""
+    """Return the type of each API name that has one, from the columns api_name and type of a table."""
     with path.open(encoding="utf-8", newline="") as file:
         return {row["api_name"]: row["type"] for row in csv.DictReader(file) if row["type"]}
 
@@ -97,7 +97,7 @@ def read_types(path: Path) -> dict[str, str]:
 def api_names(
     functions: pd.DataFrame, calls: pd.DataFrame, framework: str, phase: str, rules: Sequence[Rule]
 ) -> list[str | None]:
-    """A name for each function of a profiled run, None where no rule knows one.
+    """Return a name for each function of a profiled run, None where no rule knows one.
 
     Args:
         functions: Profile.functions, in order of rank.
@@ -134,7 +134,7 @@ class _Callers:
         self._direct = calls.groupby("callee_rank")["caller_rank"].agg(list).to_dict()
 
     def any(self, rank: int, wanted: re.Pattern[str]) -> bool:
-        """Whether some direct or indirect caller of the function of that rank matches."""
+        """Return whether some direct or indirect caller of the function of that rank matches."""
         seen: set[int] = set()
         ahead = list(self._direct.get(rank, []))
         while ahead:

@@ -24,7 +24,7 @@ _COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
 
 
 def graphviz() -> str:
-    """Path of Graphviz's `dot`.
+    """Return the path of Graphviz's `dot`.
 
     Raises:
         FramewattError: it is not installed.
@@ -64,7 +64,7 @@ def draw(functions: pd.DataFrame, calls: pd.DataFrame, title: str, path: Path) -
 
 
 def drawings(profiles: pd.DataFrame, drawn: Collection[str]) -> pd.DataFrame:
-    """One row per dump: the name of its call graph, and why there is none where there is none.
+    """Return a row for each dump: the name of its call graph, and why there is none where there is none.
 
     Args:
         profiles: the record of the dumps.
@@ -83,7 +83,7 @@ def drawings(profiles: pd.DataFrame, drawn: Collection[str]) -> pd.DataFrame:
 
 
 def _as_cprofile(functions: pd.DataFrame, calls: pd.DataFrame) -> dict[tuple[str, int, str], tuple[object, ...]]:
-    """The statistics of a run in the layout of a cProfile dump."""
+    """Return the statistics of a run in the layout of a cProfile dump."""
     keys = dict(
         zip(functions["rank"], functions[["file", "line", "function"]].itertuples(index=False, name=None), strict=True)
     )

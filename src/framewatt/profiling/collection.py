@@ -59,7 +59,7 @@ class Names:
     titles: Mapping[str, Mapping[str, str]]
 
     def all(self, field: str) -> list[str]:
-        """All levels of a field, in the order of the table."""
+        """Return all levels of a field, in the order of the table."""
         return list(self.titles[field])
 
 
@@ -159,7 +159,7 @@ def write_profiles(study: str, runs: Sequence[ProfiledRun], record: pd.DataFrame
 
 
 def summary(record: pd.DataFrame) -> list[str]:
-    """A line for the dumps that were refused, and one for those that could not be read, if there are any.
+    """Return a line for the dumps that were refused, and one for those that could not be read, if there are any.
 
     Args:
         record: PROFILES_COLUMNS.
@@ -221,7 +221,7 @@ def _place(names: Names, *levels: str | None) -> tuple[int, ...]:
 
 
 def records_of(folders: Iterable[str | Path]) -> list[dict[str, Any]]:
-    """Records of profiled runs, each with the `name` of its cell.
+    """Return records of profiled runs, each with the `name` of its cell.
 
     Args:
         folders: of profiled runs.
@@ -359,7 +359,7 @@ def _tables(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, str]]:
 
 
 def profiles_of(study: Any, results: Path) -> Profiles | OwnProfiles | None:
-    """The profiles of a study; None where it has none.
+    """Return the profiles of a study; None where it has none.
 
     Args:
         study: any study.
@@ -394,6 +394,6 @@ def profiles_of(study: Any, results: Path) -> Profiles | OwnProfiles | None:
 
 
 def with_profiles(studies: Sequence[Any], results: Path) -> dict[str, Profiles | OwnProfiles]:
-    """The profiles of each study that has some, by its name."""
+    """Return the profiles of each study that has some, by its name."""
     every = {study.name: profiles_of(study, results / study.name) for study in studies}
     return {name: profiles for name, profiles in every.items() if profiles}

@@ -234,7 +234,7 @@ def _calls(line: Timeline, at_s: Floats) -> csr_matrix:
 def _columns(
     calls: csr_matrix, brief: NDArray[np.bool_], level: NDArray[np.int64]
 ) -> tuple[csr_matrix, NDArray[np.int64]]:
-    """Which columns sets have, and the kind of each column."""
+    """Return which columns sets have, and the kind of each column."""
     sets, kinds = calls.shape
     parts, of_kind = [], []
     for one in _LEVELS:

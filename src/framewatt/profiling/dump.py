@@ -35,7 +35,7 @@ _HOME = re.compile(r"^(?:[A-Za-z]:)?/(?:(?:home|Users)/[^/]+|root)/")
 
 
 def short_names(files: Iterable[str]) -> dict[str, str]:
-    """A short name for every file, different ones for different files.
+    """Return a short name for every file, different ones for different files.
 
     A file of an installed package or of the standard library is named from the package on (`torch/nn/functional.py`),
     any other by as many of its last folders as make it unique (`train.py`, `models/resnet.py`). Names that are no files
@@ -58,7 +58,7 @@ def short_names(files: Iterable[str]) -> dict[str, str]:
 
 
 def _shortest_ends(files: list[str]) -> dict[str, str]:
-    """The shortest end of every path, counted in folders, that no other path shares."""
+    """Return the shortest end of every path, counted in folders, that no other path shares."""
     parts = {file: _HOME.sub("", file.replace("\\", "/")).removeprefix("./").lstrip("/").split("/") for file in files}
     names: dict[str, str] = {}
     length = 1
@@ -76,7 +76,7 @@ def _shortest_ends(files: list[str]) -> dict[str, str]:
 
 
 def _numbered(names: dict[str, str]) -> dict[str, str]:
-    """The same names; duplicates are numbered from the second on."""
+    """Return the same names; duplicates are numbered from the second on."""
     seen: defaultdict[str, int] = defaultdict(int)
     numbered = {}
     for file, name in names.items():
@@ -142,7 +142,7 @@ class UnknownDumpError(FramewattError):
 
 
 def read_checksums(path: Path) -> frozenset[str]:
-    """The checksums of known dumps, from the column sha256 of a table."""
+    """Return the checksums of known dumps, from the column sha256 of a table."""
     with path.open(encoding="utf-8", newline="") as file:
         return frozenset(row["sha256"] for row in csv.DictReader(file))
 
@@ -266,12 +266,12 @@ class ProfiledRun:
 
 
 def cell_of(levels: Mapping[str, str]) -> str:
-    """Name of the cell of some levels, the same as that of runs that are read from files."""
+    """Return the name of the cell of some levels, the same as that of runs that are read from files."""
     return cell_named(tuple((field, levels[field]) for field in in_order(FIELDS))).id
 
 
 def keyed(frame: pd.DataFrame) -> pd.DataFrame:
-    """A frame with its KEY; one that was written before profiles had keys has one profile a cell, repetition 1.
+    """Return a frame with its KEY; one that was written before profiles had keys has one profile a cell, repetition 1.
 
     Args:
         frame: of functions or calls, or the record of a collection, in which a file without levels has no cell.
@@ -292,7 +292,7 @@ def file_name(*levels: str) -> str:
 
 
 def profiled_frame(study: str, runs: Iterable[ProfiledRun]) -> pd.DataFrame:
-    """The profiled functions: PROFILED_COLUMNS, runs in their order, functions by own time."""
+    """Return the profiled functions: PROFILED_COLUMNS, runs in their order, functions by own time."""
     frames = []
     for run in runs:
         share = 100 * run.profile.functions["own_time_s"] / run.profile.total_time_s
@@ -301,14 +301,14 @@ def profiled_frame(study: str, runs: Iterable[ProfiledRun]) -> pd.DataFrame:
 
 
 def calls_frame(study: str, runs: Iterable[ProfiledRun]) -> pd.DataFrame:
-    """The calls frame: CALLS_COLUMNS, runs in their order."""
+    """Return the calls frame: CALLS_COLUMNS, runs in their order."""
     return _joined([_with_run(run.profile.calls, study, run) for run in runs], CALLS_COLUMNS)
 
 
 def functions_frame(
     profiled: pd.DataFrame, calls: pd.DataFrame, rules: Sequence[Rule], types: Mapping[str, str]
 ) -> pd.DataFrame:
-    """The functions frame: FUNCTIONS_COLUMNS, rows as those of the profiled functions.
+    """Return the functions frame: FUNCTIONS_COLUMNS, rows as those of the profiled functions.
 
     Args:
         profiled: the profiled functions.
@@ -334,7 +334,7 @@ def rows_of_run(frame: pd.DataFrame, cell: str, repetition: int = 1) -> pd.DataF
 
 
 def profiled_as(functions: pd.DataFrame) -> pd.Series:
-    """Each function's name in the profile: the description of a built-in one, else its place in the code."""
+    """Return each function's name in the profile: the description of a built-in one, else its place in the code."""
     where = functions["file"] + ":" + functions["line"].astype("str") + " " + functions["function"]
     return functions["function"].where(functions["file"] == "~", where)
 
@@ -344,7 +344,7 @@ def _with_run(frame: pd.DataFrame, study: str, run: ProfiledRun) -> pd.DataFrame
 
 
 def _joined(frames: Sequence[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
-    """All rows; where there are none, the columns alone."""
+    """Return all rows; where there are none, the columns alone."""
     if not frames:
         return pd.DataFrame(columns=list(columns))
     return pd.concat(frames, ignore_index=True)[list(columns)]

@@ -62,7 +62,7 @@ class OperatorJoules:
         return np.sqrt(np.maximum(np.diag(self.covariance), 0) + of_total**2)
 
     def grouped(self, groups: Sequence[Sequence[int]], names: Sequence[str]) -> "OperatorJoules":
-        """The same with some kinds together: their uncertainty is that of the sum.
+        """Return the same with some kinds together: their uncertainty is that of the sum.
 
         Args:
             groups: places in `names` of each new row; every place once.
@@ -158,7 +158,7 @@ class _Pooled:
         return cls(timeline, intervals, np.where(brief, (~brief).sum(), place), brief)
 
     def design(self, shift_s: float) -> Design:
-        """What ran, with the meter's times shifted."""
+        """Return what ran, with the meter's times shifted."""
         return Design.from_timeline(self._fitted(self._cut(shift_s)), self.intervals.edges_s + shift_s)
 
     def _cut(self, shift_s: float) -> Timeline:
@@ -197,7 +197,7 @@ class _Pooled:
     def _shared(
         self, cut: Timeline, overlaps: Overlaps, powers: Powers, of: Floats, of_calls: csr_matrix, still_w: float
     ) -> tuple[Floats, Floats]:
-        """Joules and their covariance where what ran at once shares what was drawn.
+        """Return joules and their covariance where what ran at once shares what was drawn.
 
         Args:
             cut: the operators.
@@ -224,7 +224,7 @@ class _Pooled:
 
 
 def _mixed(spreads: Sequence[tuple[float, Spreads]], joules: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
-    """Joules and their covariance over spreads that are all likely."""
+    """Return joules and their covariance over spreads that are all likely."""
     if len(joules) == 1:
         return joules[0]
     likely = np.array([share for share, _ in spreads])
@@ -235,7 +235,7 @@ def _mixed(spreads: Sequence[tuple[float, Spreads]], joules: Sequence[tuple[Floa
 
 
 def _conditioned(energy_j: Floats, covariance: Floats, total_j: float) -> tuple[Floats, Floats]:
-    """Energies and their covariance, given their sum."""
+    """Return energies and their covariance, given their sum."""
     with_sum = covariance.sum(axis=1)
     variance = with_sum.sum()
     missing_j = total_j - energy_j.sum()
@@ -275,7 +275,7 @@ class WindowTime:
 def intervals_of(
     channel: Channel, time_ns: Nanoseconds, value: Floats, time: WindowTime, clock_uncertainty_s: float
 ) -> Intervals:
-    """Joules of a channel between its updates in a window, on the window's time.
+    """Return joules of a channel between its updates in a window, on the window's time.
 
     Args:
         channel: of energy or of power.

@@ -67,7 +67,7 @@ class Recorded:
         return cls(record, spans, inner, clock, time)
 
     def inner_of(self, domain: str) -> Innermost:
-        """When each operator was the innermost that a domain's joules are shared among."""
+        """Return when each operator was the innermost that a domain's joules are shared among."""
         return self.inner[is_gpu(domain)]
 
     def window_s(self, profiler_ns: np.ndarray) -> np.ndarray:
@@ -76,7 +76,7 @@ class Recorded:
 
 
 def is_gpu(domain: str) -> bool:
-    """Whether a domain is a GPU: its joules are of what ran on it, those of others of what ran on the host."""
+    """Return whether a domain is a GPU: its joules are of what ran on it, those of others of what ran on the host."""
     return domain.startswith("gpu:")
 
 
@@ -133,7 +133,7 @@ class CellJoules:
 
 
 def joules_of(folder: Path) -> list[CellJoules]:
-    """Joules of a timeline, see `joules_in`."""
+    """Return joules of a timeline, see `joules_in`."""
     return joules_in(Recorded.read(folder), open_trace(folder / POWER))
 
 
@@ -189,7 +189,7 @@ def _host_reads(recorded: Recorded) -> float | None:
 
 
 def _within(recorded: Recorded, inner: Innermost) -> Timeline:
-    """The operators on the window's time."""
+    """Return the operators on the window's time."""
     start, end = (recorded.window_s(edge) for edge in (inner.start_ns, inner.end_ns))
     names = tuple(f"{operator} in {api}" for operator, api in inner.kinds)
     return Timeline(names, inner.kind, start, end).within(0.0, recorded.time.length_s)

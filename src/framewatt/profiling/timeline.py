@@ -47,7 +47,7 @@ class Timeline:
         return seconds
 
     def active(self, edges_s: Floats) -> Floats:
-        """Seconds of each kind between edges; of two at once, both count.
+        """Return seconds of each kind between edges; of two at once, both count.
 
         Args:
             edges_s: (k + 1,), ascending.
@@ -113,7 +113,7 @@ class Clock:
     uncertainty_ns: float
 
     def monotonic_s(self, profiler_ns: Floats) -> Floats:
-        """Seconds of CLOCK_MONOTONIC of some times on the profiler's clock."""
+        """Return seconds of CLOCK_MONOTONIC of some times on the profiler's clock."""
         since = profiler_ns - self.at_ns
         # The large parts first: seconds since 1970 in nanoseconds leave no digits for a product.
         return 1e-9 * ((self.at_ns + self.offset_ns) + (1 + self.drift) * since)

@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def checked(statistics: Any) -> dict[str, list[list[Any]]]:
-    """The functions and calls of a dump.
+    """Return the functions and calls of a dump.
 
     Args:
         statistics: {(file, line, function): (primitive calls, calls, own time, cumulative time, callers)}, times in
@@ -89,7 +89,7 @@ def _check_key(key: Any) -> None:
 
 
 def _numbers(key: tuple[str, int, str], calls: Any, primitive: Any, own: Any, cumulative: Any) -> list[Any]:
-    """The same numbers, which make sense as two counts and two times."""
+    """Return the same numbers, which make sense as two counts and two times."""
     counts, times = (calls, primitive), (own, cumulative)
     if any(type(count) is not int for count in counts) or not 0 <= primitive <= calls < _LARGEST_COUNT:
         raise Malformed(f"{_excerpt(counts)} as the calls and primitive calls of {key[2]}")
@@ -99,7 +99,7 @@ def _numbers(key: tuple[str, int, str], calls: Any, primitive: Any, own: Any, cu
 
 
 def _excerpt(value: Any) -> str:
-    """The beginning of a value, whatever it is."""
+    """Return the beginning of a value, whatever it is."""
     text = repr(value)
     return ascii(text[:60] + "…" if len(text) > 60 else text)[1:-1]
 

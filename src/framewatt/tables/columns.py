@@ -31,7 +31,7 @@ _TEXTS |= {"Machine", "Least", "Next", "Choice", "As good"}
 def table_of(
     name: str, caption: str, data: pd.DataFrame, columns: Mapping[str, Show], factors: Iterable[str] = ()
 ) -> Table:
-    """A table from its rows in full.
+    """Return a table from its rows in full.
 
     Args:
         name: of its files.
@@ -74,27 +74,27 @@ def number(name: str) -> Show:
 
 
 def mean(row: Mapping[str, Any], name: str, factor: float = 1) -> str:
-    """A mean and its interval, times a factor."""
+    """Return a mean and its interval, times a factor."""
     return with_ends(*(times(row[f"{name}{end}"], factor) for end in ("", "_low", "_high")))
 
 
 def marked(shown: str, row: Mapping[str, Any]) -> str:
-    """A number of joules or watts, marked where the row's energy is estimated."""
+    """Return a number of joules or watts, marked where the row's energy is estimated."""
     return shown + ESTIMATED if row["energy_estimated"] and shown != MISSING else shown
 
 
 def times(value: Any, factor: float) -> float | None:
-    """A value times a factor, None where it is unknown."""
+    """Return a value times a factor, None where it is unknown."""
     return None if value is None or pd.isna(value) else value * factor
 
 
 def whole(value: Any) -> str:
-    """A whole number."""
+    """Return a whole number."""
     return MISSING if value is None or pd.isna(value) else str(int(value))
 
 
 def bracketed(value: Any, low: Any, high: Any) -> str:
-    """A value with its interval, where there is one."""
+    """Return a value with its interval, where there is one."""
     if pd.isna(low) or pd.isna(high):
         return significant(value, 3)
     return f"{significant(value, 3)} [{significant(low, 3)}, {significant(high, 3)}]"

@@ -26,7 +26,7 @@ _GIGA = 1e-9
 
 
 def fairness(models: Iterable[Mapping[str, Any]], exports: Iterable[Mapping[str, Any]]) -> Table:
-    """One row per model and framework: size, work, input, weights and the parts by which zoos differ.
+    """Return a row for each model and framework: size, work, input, weights and the parts by which zoos differ.
 
     Facts of structure are read from the built model (see `framewatt.workloads.inspection`), operations are counted in
     its export (see `framewatt.prepare.exporters.check`), or by the framework itself where there is none that runs.
@@ -60,7 +60,7 @@ def fairness(models: Iterable[Mapping[str, Any]], exports: Iterable[Mapping[str,
 
 
 def models_of_runs(records: Iterable[Mapping[str, Any]], models: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Models that only measured runs trained, as records like those of the rule train.
+    """Return models that only measured runs trained, as records like those of the rule train.
 
     Args:
         records: run records.
@@ -78,7 +78,7 @@ def models_of_runs(records: Iterable[Mapping[str, Any]], models: Iterable[Mappin
 
 
 def _row(record: Mapping[str, Any], check: Mapping[str, Any]) -> dict[str, Any]:
-    """One model; a failed one has its row, with the reason."""
+    """Return one model; a failed one has its row, with the reason."""
     facts = record.get("workload") or {}
     structure = facts.get("structure") or {}
     model, framework = record["model"].rsplit("-", 1)

@@ -25,7 +25,7 @@ SHOWN: dict[str, Callable[[float], str]] = {
 
 
 def functions(frame: pd.DataFrame, framework: str, phase: str, threshold_percent: float = THRESHOLD_PERCENT) -> Table:
-    """One row per function with more own time than a share of its run; runs in the order of the frame.
+    """Return a row for each function with more own time than a share of its run; runs in the order of the frame.
 
     Args:
         frame: the functions frame.

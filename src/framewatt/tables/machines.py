@@ -10,7 +10,7 @@ from framewatt.tables.table import MISSING, Table, significant, text
 
 
 def machines(machines: pd.DataFrame) -> Table:
-    """One row per quantity, group and machine, and one over all machines; empty where runs are of one.
+    """Return a row for each quantity, group and machine, and one over all machines; empty where runs are of one.
 
     Args:
         machines: the frame of `answer_by_machine`.
@@ -31,6 +31,6 @@ def machines(machines: pd.DataFrame) -> Table:
 
 
 def _quantity(name: str) -> str:
-    """A quantity in words."""
+    """Return a quantity in words."""
     kind = "energy" if name.startswith("energy") else "time"
     return f"{kind} of a run" if name in PER_RUN.quantities else f"{kind} for one"

@@ -20,7 +20,7 @@ _OF = {"operators": (OPERATOR, "Operator"), "apis": (API, "API")}
 def operator_table(
     name: str, joules: pd.DataFrame, about: pd.DataFrame, runs: pd.DataFrame, exports: Mapping[str, int | None]
 ) -> Table:
-    """A table of planned.OPERATOR_TABLES.
+    """Return a table of planned.OPERATOR_TABLES.
 
     Args:
         name: of the table.
@@ -35,7 +35,7 @@ def operator_table(
 
 
 def operator_tables(paths: Sequence[str], runs: pd.DataFrame, exports: Mapping[str, int | None]) -> list[Table]:
-    """All of them, as a report shows them; none where a study has no timeline.
+    """Return all of them, as a report shows them; none where a study has no timeline.
 
     Args:
         paths: of joules.csv and timelines.csv, and of repeated.csv where operators were repeated alone; empty where
@@ -112,7 +112,7 @@ def _timelines(about: pd.DataFrame) -> Table:
 
 
 def repeated_table(repeated: pd.DataFrame) -> Table:
-    """A row an operator; those of its calls are in operators/repeated.csv.
+    """Return a row an operator; those of its calls are in operators/repeated.csv.
 
     Args:
         repeated: both ways side by side (framewatt.profiling.repeated.COLUMNS).

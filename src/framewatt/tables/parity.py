@@ -92,7 +92,7 @@ def _row(sheet: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _reason(sheet: Mapping[str, Any]) -> str | None:
-    """Why there is no comparison, or what of it is beyond its tolerance."""
+    """Return why there is no comparison, or what of it is beyond its tolerance."""
     beyond = ", ".join(sheet.get("beyond") or [])
     rounding = ", ".join(sheet.get("rounding") or [])
     whys = [sheet.get("reason"), sheet.get("not_carried"), f"beyond tolerance: {beyond}" if beyond else None]
@@ -108,12 +108,12 @@ def _primary(of: Mapping[str, Any]) -> str | None:
 
 
 def _facts(of: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What a model is made of; None where it was not built."""
+    """Return what a model is made of; None where it was not built."""
     return {**of["structure"], "dropout": of["dropout"]} if of.get("structure") else None
 
 
 def _differing(ours: Mapping[str, Any] | None, theirs: Mapping[str, Any] | None) -> str | None:
-    """Facts of structure that differ: what of the difference is by design."""
+    """Return facts of structure that differ: what of the difference is by design."""
     if not ours or not theirs:
         return None
     names = [name for name in ours if name not in _NOT_STRUCTURE and ours[name] != theirs.get(name)]

@@ -18,7 +18,7 @@ def times(ratio: float) -> str:
 
 
 def ratio_range(ratio: float, low: float | None, high: float | None) -> str:
-    """A ratio with its interval, all to the same digits: `1.22x [1.10, 1.35]`.
+    """Return a ratio with its interval, all to the same digits: `1.22x [1.10, 1.35]`.
 
     An unknown or very wide interval is left out.
 

@@ -42,7 +42,7 @@ class Results(Mapping[str, Any]):
         self._read: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> Any:
-        """One result.
+        """Return one result.
 
         Raises:
             FramewattError: the rule has none of this name.

@@ -82,7 +82,7 @@ def _headline_columns(head: Headline) -> dict[str, Show]:
 
 
 def accuracy(runs: pd.DataFrame) -> Table:
-    """One row per cell: means of accuracy and the other metrics of its task, lowest and highest of the first.
+    """Return a row for each cell: means of accuracy and the other metrics of its task, lowest and highest of the first.
 
     Args:
         runs: the runs frame; runs count as they do for energy.
@@ -156,7 +156,7 @@ def export_agreement(exports: Iterable[Mapping[str, Any]]) -> Table:
 
 
 def _equal(row: Mapping[str, Any]) -> Any:
-    """Share of equal predictions, or of equal answers of a search; None where a task has neither."""
+    """Return share of equal predictions, or of equal answers of a search; None where a task has neither."""
     shares = (row[f"equal_{what}_share"] for what in ("predictions", "answers"))
     return next((share for share in shares if pd.notna(share)), None)
 
@@ -206,14 +206,14 @@ def comparisons(compared: pd.DataFrame, runs: pd.DataFrame) -> Table:
 
 
 def _costs_more(row: Mapping[str, Any]) -> str:
-    """Which cell costs more, where the difference is significant."""
+    """Return which cell costs more, where the difference is significant."""
     if pd.isna(row["significant"]):
         return MISSING
     return "A" if row["costs_more"] == row["cell_a"] else "B" if row["costs_more"] == row["cell_b"] else "not shown"
 
 
 def failures(runs: pd.DataFrame) -> Table:
-    """One row per run that does not count, with the reason; empty where every run counts.
+    """Return a row for each run that does not count, with the reason; empty where every run counts.
 
     Args:
         runs: the runs frame.

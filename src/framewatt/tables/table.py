@@ -31,7 +31,7 @@ class Table:
 
 
 def significant(value: float | None, digits: int = 4) -> str:
-    """A number with so many significant digits, trailing zeros kept, or MISSING.
+    """Return a number with so many significant digits, trailing zeros kept, or MISSING.
 
     Whole numbers of more digits stay whole: 123456 at 4 digits is 123456, not 1.235e+05. Below 0.0001 the exponent
     is written.
@@ -76,7 +76,7 @@ def to_csv(table: Table) -> str:
 
 
 def to_markdown(table: Table) -> str:
-    """A GitHub-flavoured Markdown table under its caption."""
+    """Return a GitHub-flavoured Markdown table under its caption."""
     headings = list(table.shown.columns)
     lines = [
         _markdown_row(headings),
@@ -89,7 +89,7 @@ def to_markdown(table: Table) -> str:
 
 
 def to_latex(table: Table) -> str:
-    """A plain LaTeX tabular (no package needed), the caption as a comment above it."""
+    """Return a plain LaTeX tabular (no package needed), the caption as a comment above it."""
     headings = list(table.shown.columns)
     columns = "".join("r" if heading in table.numeric else "l" for heading in headings)
     lines = [

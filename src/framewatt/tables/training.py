@@ -55,7 +55,7 @@ def epochs(epoch_frame: pd.DataFrame, runs: pd.DataFrame) -> Table:
 
 
 def trends(fitted: pd.DataFrame) -> Table:
-    """One row per line: the factor by which joules of an epoch change when batch size, or work, doubles.
+    """Return a row for each line: the factor by which joules of an epoch change when batch size, or work, doubles.
 
     Args:
         fitted: the frame of `fit_trends`.
@@ -76,7 +76,7 @@ def trends(fitted: pd.DataFrame) -> Table:
 
 
 def to_accuracy(reached: pd.DataFrame) -> Table:
-    """One row per training cell and target: joules and seconds of training until the target is reached.
+    """Return a row for each training cell and target: joules and seconds of training until the target is reached.
 
     Args:
         reached: the frame of `to_accuracy`.

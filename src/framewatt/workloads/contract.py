@@ -46,7 +46,7 @@ Inputs = tuple[Any, ...]
 
 
 def example_inputs(data: Arrays, samples: int) -> tuple[NDArray[Any], ...]:
-    """A batch for tracing a model or counting its FLOPs: the first test sample, `samples` times."""
+    """Return a batch for tracing a model or counting its FLOPs: the first test sample, `samples` times."""
     return tuple(np.repeat(values[:1], samples, axis=0) for values in data.inputs_test.values())
 
 
@@ -104,7 +104,7 @@ class Spec:
     classes: str = "from_0"
 
     def level(self, option: str) -> Any:
-        """Level of an option: the chosen one, else its default."""
+        """Return the level of an option: the chosen one, else its default."""
         return self.options.get(option, OPTIONS[option].default)
 
 
@@ -126,11 +126,11 @@ class Workload(ABC):
         self.task = task_for(data)
 
     def steps(self, epoch: int = 0) -> list[Step]:
-        """The steps of one pass over the data, one for each of `batches`."""
+        """Return the steps of one pass over the data, one for each of `batches`."""
         return list(self.task.plan(self.split, self.data, self.spec.batch_size, self.spec.seed, epoch))
 
     def in_order(self, outputs: Iterable[Any], steps: Iterable[Step]) -> Outputs:
-        """Outputs of one pass over the test set, step by step, as one array that the task judges."""
+        """Return outputs of one pass over the test set, step by step, as one array that the task judges."""
         return in_order(self.task, self.data, outputs, steps)
 
     def check_apart(self, requested: str, instead: str) -> None:
@@ -169,7 +169,7 @@ class Workload(ABC):
 
     @abstractmethod
     def run(self, batch: Any) -> Any:
-        """One step over a batch.
+        """Return one step over a batch.
 
         Returns:
             Inference: the outputs on the host, a tensor with one row per sample, or where nothing is judged any (see
@@ -183,7 +183,7 @@ class Workload(ABC):
 
     @abstractmethod
     def evaluate(self) -> Outputs:
-        """Outputs for the whole test set, one row per sample."""
+        """Return outputs for the whole test set, one row per sample."""
 
     @abstractmethod
     def facts(self) -> dict[str, Any]:
@@ -234,7 +234,7 @@ class Inference(Workload):
         self.synchronize()
 
     def whole_batches(self, size: int, most: int) -> list[tuple[Inputs, Step]]:
-        """The first batches of some size, whatever that of the spec is, each with its step; at most `most`.
+        """Return the first batches of some size, whatever that of the spec is, each with its step; at most `most`.
 
         Raises:
             RuntimeError: the test set is smaller.
@@ -250,7 +250,7 @@ class Inference(Workload):
         return whole
 
     def evaluate(self) -> Outputs:
-        """Outputs for the whole test set, one row per sample."""
+        """Return outputs for the whole test set, one row per sample."""
         returned = [without_marks(self.task, self.run(batch)) for batch in self.batches()]
         return self.in_order(returned, self.steps())
 
@@ -280,11 +280,11 @@ class Training(Workload):
         check_learns(getattr(self, "model", None), self.data)
 
     def test_steps(self) -> list[Step]:
-        """The steps in which the test set is evaluated."""
+        """Return the steps in which the test set is evaluated."""
         return list(self.task.plan(TEST, self.data, EVALUATED))
 
     def rates(self) -> NDArray[np.float64]:
-        """The learning rate of every step of the whole training; empty where the study has no schedule.
+        """Return the learning rate of every step of the whole training; empty where the study has no schedule.
 
         Raises:
             FramewattError: the schedule does not fit into the training.
@@ -296,7 +296,7 @@ class Training(Workload):
 
     @abstractmethod
     def loss_of(self, step: Any) -> float:
-        """The mean loss of a step, from the result of `run`."""
+        """Return the mean loss of a step, from the result of `run`."""
 
     @abstractmethod
     def save(self, folder: Path) -> None:
@@ -304,7 +304,7 @@ class Training(Workload):
 
 
 def facts_of(data: Arrays, input_shape: tuple[int, ...] | None = None) -> Facts:
-    """What a model of a data set is built for.
+    """Return what a model of a data set is built for.
 
     Args:
         data: the data set.
@@ -320,7 +320,7 @@ def adam_of(training: Mapping[str, Any]) -> dict[str, float]:
 
 
 def spec_of(job: Mapping[str, Any]) -> Spec:
-    """The workload's part of a job."""
+    """Return the workload's part of a job."""
     return Spec(
         model=job["model"],
         batch_size=job["batch_size"],

@@ -48,7 +48,7 @@ def check_learns(model: Any, data: Arrays) -> None:
 def anchors_of(
     sides: Sequence[Sequence[int]], maps: Sequence[tuple[int, int]], height: int, width: int
 ) -> list[NDArray[np.float32]]:
-    """Every map's anchors: left, top, right, bottom in pixels, shape (places * anchors, 4).
+    """Return every map's anchors: left, top, right, bottom in pixels, shape (places * anchors, 4).
 
     A map's places are as many whole pixels apart as fit into the image; torchvision's way.
 
@@ -73,7 +73,7 @@ def anchors_of(
 
 
 def pyramid_sizes(height: int, width: int, first: int, count: int) -> list[tuple[int, int]]:
-    """Rows and columns of a pyramid's maps.
+    """Return rows and columns of a pyramid's maps.
 
     Args:
         height: of the images.

@@ -88,7 +88,7 @@ class Convolution:
 def structure_of(
     convolutions: Iterable[Convolution], epsilons: Iterable[float], activations: Iterable[str]
 ) -> dict[str, Any]:
-    """The facts in which models of one name differ.
+    """Return the facts in which models of one name differ.
 
     Args:
         convolutions: all of them.

@@ -19,7 +19,7 @@ NUMBERS = "biufc"
 
 
 def single_output(returned: Any, data: Arrays) -> Any:
-    """What a model returned, on the host: one array, or where nothing is judged all arrays of whatever it is.
+    """Return what a model returned, on the host: one array, or where nothing is judged all arrays of whatever it is.
 
     Args:
         returned: an array; or arrays in lists, tuples and mappings.
@@ -42,7 +42,7 @@ def single_output(returned: Any, data: Arrays) -> Any:
 
 
 def in_order(task: Task, data: Arrays, outputs: Iterable[Any], steps: Iterable[Step]) -> Outputs:
-    """Outputs of one pass over the test set, one row per sample, as a task has them in order.
+    """Return outputs of one pass over the test set, one row per sample, as a task has them in order.
 
     Where nothing is judged and they have no such rows, all their numbers, one after another, shape (n,).
 
@@ -60,7 +60,7 @@ def in_order(task: Task, data: Arrays, outputs: Iterable[Any], steps: Iterable[S
 
 
 def _have_rows(parts: list[Any], steps: list[Step]) -> bool:
-    """Whether every step gave one array with a row per sample, and rows are alike."""
+    """Return whether every step gave one array with a row per sample, and rows are alike."""
     return all(
         isinstance(part, np.ndarray) and part.ndim > 0 and len(part) == len(step.indices)
         for part, step in zip(parts, steps, strict=True)
@@ -68,7 +68,7 @@ def _have_rows(parts: list[Any], steps: list[Step]) -> bool:
 
 
 def _arrays(returned: Any) -> Iterator[NDArray[Any]]:
-    """All arrays and numbers in lists, tuples and mappings, in their order; nothing of whatever else there is."""
+    """Yield all arrays and numbers in lists, tuples and mappings, in their order; nothing of whatever else there is."""
     if isinstance(returned, Mapping):
         returned = list(returned.values())
     if isinstance(returned, list | tuple):

@@ -70,7 +70,7 @@ def profiler_variables(engine: str) -> dict[str, str]:
 
 
 def make_profiler(engine: str, workload: Workload, scratch: Path) -> Profiler:
-    """The profiler of a workload that is set up.
+    """Return the profiler of a workload that is set up.
 
     Args:
         engine: its engine.

@@ -56,14 +56,14 @@ class Repeater(Protocol):
     """
 
     def captured(self, workload: Workload, batches: Iterable[Any]) -> list[Case]:
-        """What some steps of a workload, which is set up and warm, call.
+        """Return what some steps of a workload, which is set up and warm, call.
 
         Raises:
             UnrepeatableError: it cannot be seen.
         """
 
     def make_call(self, case: Case) -> Callable[[], object]:
-        """A call of an operator, with its arguments ready; it may return before it is done.
+        """Return a call of an operator, with its arguments ready; it may return before it is done.
 
         Raises:
             UnrepeatableError: its arguments cannot be made again.
@@ -74,7 +74,7 @@ class Repeater(Protocol):
 
 
 def make_repeater(engine: str, spec: Spec, folder: Path) -> Repeater:
-    """The operators of an engine.
+    """Return the operators of an engine.
 
     Args:
         engine: its name.

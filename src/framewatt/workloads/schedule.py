@@ -15,7 +15,7 @@ _FIRST_SHARE = 0.01
 
 
 def rates(training: Mapping[str, Any], steps: int) -> NDArray[np.float64]:
-    """The learning rate of every step.
+    """Return the learning rate of every step.
 
     Without a schedule it is `learning_rate` in all of them; with one, that is the largest rate r. W is `warm_up_steps`,
     N the number of all steps.

@@ -32,7 +32,7 @@ class Carried:
         self._fresh = self._stored = fresh
 
     def through(self, call: Callable[..., Any], inputs: tuple[Any, ...]) -> Any:
-        """The outputs of a call; the state that it returns behind them is kept.
+        """Return the outputs of a call; the state that it returns behind them is kept.
 
         Args:
             call: of inputs and state, one after another.
@@ -48,10 +48,10 @@ class Carried:
 
 
 def fresh_state(model: Any, batch_size: int) -> State:
-    """The state of streams that begin; empty of a model without."""
+    """Return the state of streams that begin; empty of a model without."""
     return tuple(model.fresh_state(batch_size)) if hasattr(model, "fresh_state") else ()
 
 
 def state_names(count: int) -> list[str]:
-    """Names of a state's arrays among the inputs of an exported model."""
+    """Return the names of a state's arrays among the inputs of an exported model."""
     return [f"state_{place}" for place in range(count)]

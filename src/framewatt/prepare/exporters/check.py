@@ -141,7 +141,7 @@ def main(job_path: str) -> None:
 
 
 def _external_files(model: onnx.ModelProto) -> str:
-    """Names of external files with weights of a model, in one line."""
+    """Return names of external files with weights of a model, in one line."""
     external = (tensor for tensor in model.graph.initializer if tensor.data_location == onnx.TensorProto.EXTERNAL)
     where = (entry.value for tensor in external for entry in tensor.external_data if entry.key == "location")
     return ", ".join(sorted({Path(name).name for name in where}))

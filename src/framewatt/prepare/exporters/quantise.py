@@ -59,7 +59,7 @@ def quantise(spec: Spec, data: Arrays, path: Path) -> dict[str, Any]:
 
 
 def prepare(source: Path, folder: Path) -> Path:
-    """The model with operators fused, so that they are quantised as one, and with shapes inferred anew."""
+    """Return the model with operators fused, so that they are quantised as one, and with shapes inferred anew."""
     model = onnx.load(source)
     # Fusing transposes weights, so shapes that the exporter had stored for them would be wrong.
     del model.graph.value_info[:]
@@ -94,7 +94,7 @@ class Calibration(CalibrationDataReader):
         self._feeds: Iterator[dict[str, Any]] = (workload.feed(batch) for batch in workload.batches())
 
     def get_next(self) -> dict[str, Any] | None:
-        """The next samples by the names of the graph's inputs, None after the last."""
+        """Return the next samples by the names of the graph's inputs, None after the last."""
         return next(self._feeds, None)
 
 

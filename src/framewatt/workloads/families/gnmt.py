@@ -63,7 +63,7 @@ class Dimensions:
         }
 
     def parameters(self, vocabulary: int, biases: int = 1) -> int:
-        """Number of weights that are trained.
+        """Return the number of weights that are trained.
 
         Args:
             vocabulary: entries.
@@ -74,7 +74,7 @@ class Dimensions:
         return words + self._lstms("", biases) + attention + words + vocabulary
 
     def encoder_parameters(self, vocabulary: int) -> int:
-        """Number of weights of the encoder alone, with the words' vectors."""
+        """Return the number of weights of the encoder alone, with the words' vectors."""
         return vocabulary * self.hidden + self._lstms("encoder.", 1)
 
     def _lstms(self, of: str, biases: int) -> int:

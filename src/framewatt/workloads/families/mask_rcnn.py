@@ -72,7 +72,7 @@ class Dimensions:
         return len(RATIOS)
 
     def anchors(self, height: int, width: int) -> list[NDArray[np.float32]]:
-        """Every map's anchors, see `detector.anchors_of`.
+        """Return every map's anchors, see `detector.anchors_of`.
 
         Args:
             height: of the images.

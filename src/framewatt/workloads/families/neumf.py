@@ -34,7 +34,7 @@ class Dimensions:
         return self.layers[0] // 2
 
     def sizes(self, categories: tuple[int, ...]) -> tuple[int, int]:
-        """How many users and items there are.
+        """Return how many users and items there are.
 
         Raises:
             FramewattError: the data set has no pairs of them.
@@ -46,7 +46,7 @@ class Dimensions:
         return categories[0], categories[1]
 
     def parameters(self, categories: tuple[int, ...]) -> int:
-        """Number of weights."""
+        """Return the number of weights."""
         vectors = sum(self.sizes(categories)) * (self.factors + self.half)
         dense = sum((before + 1) * units for before, units in zip(self.layers, self.layers[1:], strict=False))
         return vectors + dense + self.factors + self.layers[-1] + 1

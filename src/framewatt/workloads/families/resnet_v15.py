@@ -31,7 +31,7 @@ class Dimensions:
     blocks: tuple[int, int, int, int]
 
     def parameters(self, classes: int) -> int:
-        """Number of weights; a normalisation has two for each channel.
+        """Return the number of weights; a normalisation has two for each channel.
 
         Args:
             classes: of the data set.

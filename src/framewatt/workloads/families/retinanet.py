@@ -60,7 +60,7 @@ class Dimensions:
         return [(side, int(side * 2 ** (1 / 3)), int(side * 2 ** (2 / 3))) for side in self.sizes]
 
     def anchors(self, height: int, width: int) -> list[NDArray[np.float32]]:
-        """Every map's anchors, see `detector.anchors_of`.
+        """Return every map's anchors, see `detector.anchors_of`.
 
         Args:
             height: of the images.

@@ -102,7 +102,7 @@ class Grid:
         return sides
 
     def head_parameters(self, classes: int) -> int:
-        """Number of weights of the heads.
+        """Return the number of weights of the heads.
 
         Args:
             classes: without the background.
@@ -126,7 +126,7 @@ class Grid:
             )
 
     def default_boxes(self) -> NDArray[np.float32]:
-        """Every default box: left, top, right, bottom in pixels, some beyond the image, shape (boxes, 4)."""
+        """Return every default box: left, top, right, bottom in pixels, some beyond the image, shape (boxes, 4)."""
         boxes = []
         for number, (side, ratios, step) in enumerate(zip(self.sides, self.ratios, self.steps, strict=True)):
             scale, following = self.scales[number], self.scales[number + 1]
@@ -171,7 +171,7 @@ class Dimensions(Grid):
         return [side, side // 2]
 
     def parameters(self, classes: int) -> int:
-        """Number of weights.
+        """Return the number of weights.
 
         Args:
             classes: without the background.

@@ -48,7 +48,7 @@ class Dimensions:
         return self.heads * self.head_width
 
     def edges(self, vocabulary: int) -> tuple[int, ...]:
-        """Where the clusters of a vocabulary begin and end, after the words that are scored always."""
+        """Return where the clusters of a vocabulary begin and end, after the words that are scored always."""
         return (*(cut for cut in self.cutoffs if cut < vocabulary), vocabulary)
 
     def clusters(self, vocabulary: int) -> list[tuple[int, int]]:
@@ -57,7 +57,7 @@ class Dimensions:
         return list(itertools.pairwise(edges))
 
     def parameters(self, vocabulary: int) -> int:
-        """Number of weights; those of words and of their scores are the same."""
+        """Return the number of weights; those of words and of their scores are the same."""
         words = vocabulary * (self.embedding + 1) + len(self.clusters(vocabulary)) * (self.embedding + 1)
         projection = self.embedding * self.width if self.embedding != self.width else 0
         biases = 2 * self.attention * (1 if self.shared_biases else self.layers)

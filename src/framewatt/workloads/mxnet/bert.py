@@ -30,7 +30,7 @@ class _Scores(HybridBlock):
 
 
 def build(facts: Facts, size: Size[Dimensions]) -> HybridBlock:
-    """A BERT of given dimensions, its weights not yet initialised, without the heads of its pre-training.
+    """Return a BERT of given dimensions, its weights not yet initialised, without the heads of its pre-training.
 
     Raises:
         FramewattError: samples are no texts, or too long.
@@ -58,7 +58,7 @@ def build(facts: Facts, size: Size[Dimensions]) -> HybridBlock:
 
 
 def with_body(facts: Facts, size: Size[Dimensions], folder: Path) -> HybridBlock:
-    """A BERT of given dimensions with published weights, and a random head.
+    """Return a BERT of given dimensions with published weights, and a random head.
 
     GluonNLP's own file of the same weights is not used, since its tokens are not in the order of BERT's vocabulary.
 

@@ -29,5 +29,5 @@ class _Tagger(HybridBlock):
 
 
 def build(facts: Facts, size: Size[int]) -> HybridBlock:
-    """The model, its weights not yet initialised; Gluon infers shapes from the first batch."""
+    """Return the model, its weights not yet initialised; Gluon infers shapes from the first batch."""
     return _Tagger(size.dimensions, facts.classes)

@@ -38,7 +38,7 @@ class Adam(mx.optimizer.Adam):
 
 
 def optimizer_of(spec: Spec) -> mx.optimizer.Optimizer:
-    """The study's optimizer."""
+    """Return the study's optimizer."""
     rate = spec.training["learning_rate"]
     if spec.level("optimizer") == "adam":
         constants = adam_of(spec.training)
@@ -64,7 +64,7 @@ class _MxnetModel:
         return tuple(mx.nd.array(array, ctx=self.context, dtype=array.dtype) for array in arrays)
 
     def on_host(self, returned: Any) -> Any:
-        """Outputs as arrays, of a list each."""
+        """Return outputs as arrays, of a list each."""
         several = isinstance(returned, list | tuple)
         return single_output([one.asnumpy() for one in returned] if several else returned.asnumpy(), self.data)
 
@@ -85,7 +85,7 @@ class _MxnetModel:
         }
 
     def levels(self) -> dict[str, Level | None]:
-        """The levels in force."""
+        """Return the levels in force."""
         return {"threads": self.in_force()["threads"]}
 
     def in_force(self) -> dict[str, Any]:
@@ -104,7 +104,7 @@ class MxnetInference(_MxnetModel, Inference):
         self.model.hybridize(static_alloc=True, static_shape=True)
 
     def run(self, batch: Inputs) -> Any:
-        """Outputs of a batch on the host; MXNet is asynchronous and waits here."""
+        """Return outputs of a batch on the host; MXNet is asynchronous and waits here."""
         return self.on_host(self.model(*batch))
 
 
@@ -146,7 +146,7 @@ class MxnetTraining(_MxnetModel, Training):
         return mx.nd.array(values, ctx=self.context)
 
     def run(self, batch: tuple[Inputs, mx.nd.NDArray]) -> mx.nd.NDArray:
-        """One step, queued in MXNet's engine; the loss stays on the device."""
+        """Return one step, queued in MXNet's engine; the loss stays on the device."""
         inputs, labels = batch
         with autograd.record():
             loss = self._loss(self.model(*inputs), labels)
@@ -155,11 +155,11 @@ class MxnetTraining(_MxnetModel, Training):
         return loss
 
     def loss_of(self, step: mx.nd.NDArray) -> float:
-        """The mean loss of a step."""
+        """Return the mean loss of a step."""
         return float(step.mean().asscalar())
 
     def evaluate(self) -> Outputs:
-        """Outputs for the test set; outside `autograd.record` the model is in evaluation mode.
+        """Return outputs for the test set; outside `autograd.record` the model is in evaluation mode.
 
         On a CPU, oneDNN changes the layout of the weights for inference. The next training step would change it back
         inside its window and take 40 % longer (ResNet-50, batch 16, one core). So a copy of the model is
@@ -171,7 +171,7 @@ class MxnetTraining(_MxnetModel, Training):
         return self.in_order([self.on_host(model(*part)) for part in parts], steps)
 
     def _up_to_date_copy(self) -> gluon.SymbolBlock:
-        """The copy, with the current weights.
+        """Return the copy, with the current weights.
 
         By way of the host: copied from array to array by MXNet 1.9.1, on an Intel processor, the copy had 2 of 64
         answers right where its source has 6, likely since oneDNN had rearranged the weights.
@@ -186,7 +186,7 @@ class MxnetTraining(_MxnetModel, Training):
         self.model.save_parameters(str(folder / WEIGHTS))
 
     def in_force(self) -> dict[str, Any]:
-        """Options as set in MXNet, including the optimizer's."""
+        """Return options as set in MXNet, including the optimizer's."""
         optimizer = self._trainer.optimizer
         return super().in_force() | {
             "optimizer": type(optimizer).__name__,
@@ -194,7 +194,7 @@ class MxnetTraining(_MxnetModel, Training):
         }
 
     def levels(self) -> dict[str, Level | None]:
-        """The levels in force, including the optimizer's."""
+        """Return the levels in force, including the optimizer's."""
         in_force = self.in_force()
         return super().levels() | {
             "optimizer": in_force["optimizer"].lower(),

@@ -52,7 +52,7 @@ def leave_nothing_out(model: HybridBlock) -> list[float]:
 
 
 def structure(model: HybridBlock) -> dict[str, Any]:
-    """Facts of the model (see `structure_of`); Gluon keeps a block's settings in private fields only."""
+    """Return facts of the model (see `structure_of`); Gluon keeps a block's settings in private fields only."""
     blocks: list[Any] = []
     model.apply(blocks.append)
     settings = [block._kwargs for block in blocks if isinstance(block, nn.Conv2D)]

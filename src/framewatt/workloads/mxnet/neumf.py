@@ -39,7 +39,7 @@ class _NeuMF(HybridBlock):
 
 
 def build_neumf(dimensions: Dimensions, categories: tuple[int, ...]) -> HybridBlock:
-    """A NeuMF, its weights not yet initialised; dense layers start as the engine's, Glorot's uniform.
+    """Return a NeuMF, its weights not yet initialised; dense layers start as the engine's, Glorot's uniform.
 
     Raises:
         FramewattError: the data set has no pairs of users and items.

@@ -63,7 +63,7 @@ class EngineProfiler:
 
 
 def api_of(name: str) -> str:
-    """What of the API an operator of the engine belongs to.
+    """Return what of the API an operator of the engine belongs to.
 
     Args:
         name: in the profile; of a bulk, the names of its operators.

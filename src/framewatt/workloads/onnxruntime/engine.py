@@ -55,7 +55,7 @@ class _Form:
     channels_last: bool
 
     def convert(self, values: NDArray[Any]) -> NDArray[Any]:
-        """An array in this form, aligned; the array itself where it has it."""
+        """Return an array in this form, aligned; the array itself where it has it."""
         return np.require(np.moveaxis(values, 1, -1) if self.channels_last else values, self.dtype, ["C", "A"])
 
 
@@ -91,7 +91,7 @@ class OnnxRuntimeInference(Inference):
         self.answers = NamedOutputs(self.spec, self.data, [entry.name for entry in self.session.get_outputs()])
 
     def _taken(self, entry: Any, *, alone: bool) -> tuple[Any, _Form]:
-        """The test set's array for an input of the graph, and the form in which the graph takes it.
+        """Return the test set's array for an input of the graph, and the form in which the graph takes it.
 
         Raises:
             RuntimeError: one of several inputs has a name that the data set does not have.
@@ -146,11 +146,11 @@ class OnnxRuntimeInference(Inference):
         return tuple(form.convert(values) for values, form in zip(arrays, self._forms, strict=True))
 
     def whole(self) -> Inputs:
-        """The whole test set, as one batch."""
+        """Return the whole test set, as one batch."""
         return self.tensors(values[:] for values in self._values)
 
     def run(self, batch: Inputs) -> Outputs:
-        """Outputs of a batch on the host."""
+        """Return outputs of a batch on the host."""
         return self._carried.through(self._called, batch)  # type: ignore[no-any-return]  # not installed where mypy runs
 
     def _called(self, *arrays: Any) -> Any:
@@ -161,11 +161,11 @@ class OnnxRuntimeInference(Inference):
         return single_output(returned[0] if len(returned) == 1 else returned, self.data)
 
     def in_order(self, outputs: Iterable[Any], steps: Iterable[Step]) -> Outputs:
-        """Outputs of one pass over the test set, as one array that the task judges."""
+        """Return outputs of one pass over the test set, as one array that the task judges."""
         return super().in_order(map(self.answers.answers_in, outputs), steps)
 
     def feed(self, batch: Inputs) -> dict[str, Any]:
-        """A batch by the graph's input names, with the state of streams that begin where the model has any."""
+        """Return a batch by the graph's input names, with the state of streams that begin where the model has any."""
         state = (part[: len(batch[0])] for part in self._fresh)
         return dict(zip(self._names, [*batch, *state], strict=True))
 
@@ -173,7 +173,7 @@ class OnnxRuntimeInference(Inference):
         """Nothing to wait for: `run` returns when the outputs are on the host."""
 
     def facts(self) -> dict[str, Any]:
-        """Facts from the exported file."""
+        """Return facts from the exported file."""
         import onnx
 
         model = onnx.load(self.path)
@@ -203,7 +203,7 @@ class OnnxRuntimeInference(Inference):
         return self.tensors(values[:1] for values in self._values)
 
     def levels(self) -> dict[str, Level | None]:
-        """The levels in force."""
+        """Return the levels in force."""
         in_force = self._in_force()
         levels = {value.name: level for level, value in GRAPH_OPTIMIZATION.items()}
         return {
@@ -216,7 +216,7 @@ class OnnxRuntimeInference(Inference):
         }
 
     def precision_in_force(self) -> Level:
-        """A level of the option `precision`: how the graph is quantised, where that was requested.
+        """Return a level of the option `precision`: how the graph is quantised, where that was requested.
 
         Else the one requested: exports are in fp32, and a user's file is run as it is, in whatever formats it computes.
         """
@@ -240,7 +240,7 @@ class OnnxRuntimeInference(Inference):
 
 
 def _fits(declared: list[Any], shape: tuple[int, ...]) -> bool:
-    """Whether a sample's shape fits one that a graph declares; free dimensions there are names or None."""
+    """Return whether a sample's shape fits one that a graph declares; free dimensions there are names or None."""
     return len(declared) == len(shape) and all(
         not isinstance(size, int) or size == there for size, there in zip(declared, shape, strict=True)
     )

@@ -65,7 +65,7 @@ class NamedOutputs:
         return self._counted(answers.copy())
 
     def _counted(self, answers: NDArray[Any]) -> NDArray[Any]:
-        """Detections with classes from 0."""
+        """Return detections with classes from 0."""
         there = answers[..., 4] != NONE
         labels = answers[there, 5]
         if self._classes == FROM_1:

@@ -98,7 +98,7 @@ def infer(spec: Spec, data: Arrays, window: Mapping[str, Any], events: Path) -> 
 
 
 def _task(workload: OnnxRuntimeInference, folder: Path) -> dict[str, Any]:
-    """The model, how to run it, and its inputs as raw little-endian files."""
+    """Return the model, how to run it, and its inputs as raw little-endian files."""
     inputs: list[dict[str, Any]] = []
     for name, values in workload.feed(workload.whole()).items():
         path = folder / f"input-{len(inputs)}"

@@ -31,7 +31,7 @@ _NEEDS = {
 def open_session(
     spec: Spec, path: Path, profile: Path | None = None, optimized: Path | None = None
 ) -> tuple[ort.InferenceSession, bool]:
-    """A session on the wanted provider, and whether that runs every node of the model.
+    """Return a session on the wanted provider, and whether that runs every node of the model.
 
     Args:
         spec: the provider, the threads it may use, and how far it may rewrite the graph.
@@ -59,7 +59,7 @@ def open_session(
 
 
 def nodes_by_provider(spec: Spec, path: Path, feed: Mapping[str, Any]) -> dict[str, dict[str, int]]:
-    """Where nodes ran, by ONNX Runtime's profile of one inference: provider -> kind of node -> how many.
+    """Return where nodes ran, by ONNX Runtime's profile of one inference: provider -> kind of node -> how many.
 
     Nodes that a provider fuses by compiling (OpenVINO, TensorRT) count as one node of a separate kind.
 
@@ -82,7 +82,7 @@ def nodes_by_provider(spec: Spec, path: Path, feed: Mapping[str, Any]) -> dict[s
 
 
 def open_node(spec: Spec, model: bytes) -> ort.InferenceSession:
-    """A session on a graph as it is, of a node that another session's graph has.
+    """Return a session on a graph as it is, of a node that another session's graph has.
 
     Args:
         spec: as of that session.
@@ -94,7 +94,7 @@ def open_node(spec: Spec, model: bytes) -> ort.InferenceSession:
 
 
 def _strict_if_possible(spec: Spec, path: Path, options: ort.SessionOptions) -> tuple[ort.InferenceSession, bool]:
-    """A session with all nodes on the provider; if impossible, one with others, which the record then lists.
+    """Return a session with all nodes on the provider; if impossible, one with others, which the record then lists.
 
     ONNX Runtime has no specific exception for an impossible strict session; other errors of the model or the provider
     are raised again by the second try.
@@ -142,13 +142,13 @@ def _options(spec: Spec, profile: Path | None = None, optimized: Path | None = N
 
 
 def _wanted(spec: Spec, path: Path, *, strict: bool) -> list[tuple[str, dict[str, str]]]:
-    """The provider with its settings; CUDA runs the nodes that TensorRT does not take, as NVIDIA recommends."""
+    """Return the provider with its settings; CUDA runs the nodes that TensorRT does not take, as NVIDIA recommends."""
     wanted = [(PROVIDERS[spec.provider], _settings(spec, path))]
     return wanted + ([(PROVIDERS["cuda"], {})] if spec.provider == "tensorrt" and not strict else [])
 
 
 def _settings(spec: Spec, path: Path) -> dict[str, str]:
-    """Settings of a provider."""
+    """Return settings of a provider."""
     if spec.provider == "openvino":
         # By default OpenVINO may compute in bfloat16 if the processor can.
         return {"device_type": "CPU", "num_of_threads": str(spec.threads), "precision": "FP32"}

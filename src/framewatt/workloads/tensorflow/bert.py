@@ -14,7 +14,7 @@ _NAMES = {"input_ids": "token_ids", "attention_mask": "padding_mask", "token_typ
 
 
 def build(facts: Facts, size: Size[Dimensions]) -> keras.Model:
-    """A BERT of given dimensions, with random weights and without a softmax.
+    """Return a BERT of given dimensions, with random weights and without a softmax.
 
     Raises:
         FramewattError: samples are no texts, or too long.
@@ -35,7 +35,7 @@ def build(facts: Facts, size: Size[Dimensions]) -> keras.Model:
 
 
 def with_body(facts: Facts, size: Size[Dimensions], folder: Path) -> keras.Model:
-    """A BERT of given dimensions with published weights, which KerasHub converts, and a random head.
+    """Return a BERT of given dimensions with published weights, which KerasHub converts, and a random head.
 
     Raises:
         FramewattError: samples are no texts, or too long; the weights are of another BERT.
@@ -48,7 +48,7 @@ def with_body(facts: Facts, size: Size[Dimensions], folder: Path) -> keras.Model
 
 
 def _classifier(backbone: BertBackbone, dimensions: Dimensions, facts: Facts) -> keras.Model:
-    """A model with the inputs of the data set."""
+    """Return a model with the inputs of the data set."""
     classifier = BertTextClassifier(backbone, num_classes=facts.classes, dropout=dimensions.dropout)
     inputs = {name: keras.Input(facts.input_shape, dtype="int32", name=name) for name in _NAMES}
     scores = classifier({_NAMES[name]: tokens for name, tokens in inputs.items()})

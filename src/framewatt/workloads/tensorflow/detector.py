@@ -15,7 +15,7 @@ class SumOfParts:
     """What learns by the sum of the parts of its loss, `parts_of_loss`, which have torchvision's names."""
 
     def objective(self, images: tf.Tensor, boxes: tf.Tensor, classes: tf.Tensor, masks: Any = None) -> tf.Tensor:
-        """The loss of a batch, see workloads.detector."""
+        """Return the loss of a batch, see workloads.detector."""
         parts: dict[str, tf.Tensor] = self.parts_of_loss(images, boxes, classes, masks)  # type: ignore[attr-defined]  # of those that inherit it
         return tf.add_n(list(parts.values()))
 
@@ -36,7 +36,7 @@ class Detector(SumOfParts, keras.Model):
         self.built = True
 
     def looked_at(self, images: tf.Tensor, *, training: bool) -> tuple[tf.Tensor, tf.Tensor]:
-        """Scores and shifts, in the format of boxes."""
+        """Return scores and shifts, in the format of boxes."""
         scores, deltas = self.maps(images, training=training)
         return tf.cast(scores, full()), tf.cast(deltas, full())
 
@@ -50,7 +50,7 @@ def normal(images: Any, mean: Sequence[float], deviation: Sequence[float]) -> An
 
 
 def near_zero(channels: int, side: int, name: str, **further: Any) -> keras.layers.Layer:
-    """A convolution that begins as torchvision's heads over a pyramid do."""
+    """Return a convolution that begins as torchvision's heads over a pyramid do."""
     start = keras.initializers.RandomNormal(stddev=0.01)
     return keras.layers.Conv2D(channels, side, padding="same", kernel_initializer=start, name=name, **further)
 
@@ -78,7 +78,7 @@ def _areas(boxes: tf.Tensor) -> tf.Tensor:
 
 
 def shifts(boxes: tf.Tensor, anchors: tf.Tensor, weights: tuple[float, float, float, float]) -> tf.Tensor:
-    """What leads from anchors to boxes, shape (..., 4): of middles, relative to sides, and logarithms of growth.
+    """Return what leads from anchors to boxes, shape (..., 4): of middles, relative to sides, and logarithms of growth.
 
     Args:
         boxes: shape (..., 4), with an area.
@@ -101,7 +101,7 @@ def shifted(deltas: tf.Tensor, anchors: tf.Tensor, weights: tuple[float, float, 
 
 
 def clipped(boxes: tf.Tensor, height: float, width: float) -> tf.Tensor:
-    """Boxes within an image."""
+    """Return boxes within an image."""
     return tf.clip_by_value(boxes, 0.0, tf.constant([width, height, width, height], boxes.dtype))
 
 
@@ -111,7 +111,7 @@ def gathered(values: tf.Tensor, numbers: tf.Tensor) -> tf.Tensor:
 
 
 def best_boxes(boxes: tf.Tensor, scores: tf.Tensor, *, least: float, best: int, overlap: float, most: int) -> tf.Tensor:
-    """Detections of each image, shape (n, most, 6), see tasks.boxes.
+    """Return detections of each image, shape (n, most, 6), see tasks.boxes.
 
     Of each class by itself, the `best` boxes with a score above `least` are looked at, and those that overlap a better
     one by more than `overlap` are left out. Of what is left in all classes, the `most` best are given.

@@ -7,7 +7,7 @@ from framewatt.workloads.families.contract import Size
 
 
 def build(facts: Facts, size: Size[int]) -> keras.Model:
-    """The model with random weights: scores (batch, longest, classes) of tokens (batch, longest, features)."""
+    """Return the model with random weights: scores (batch, longest, classes) of tokens (batch, longest, features)."""
     tokens = keras.Input(facts.input_shape)
     seen = keras.layers.Dense(size.dimensions, activation="relu")(tokens)
     both = keras.layers.Conv1D(size.dimensions, 3, padding="same", activation="relu")(seen)

@@ -33,7 +33,7 @@ HALVES = {"fp16": "float16", "bf16": "bfloat16"}
 
 
 def channels_last(values: Any) -> Any:
-    """Images (n, channels, height, width) as contiguous (n, height, width, channels); tokens as they are."""
+    """Return images (n, channels, height, width) as contiguous (n, height, width, channels); tokens as they are."""
     return np.ascontiguousarray(np.moveaxis(values, 1, -1)) if values.ndim == 4 else values
 
 
@@ -43,7 +43,7 @@ def packed(inputs: Inputs) -> Any:
 
 
 def in_single(returned: Any) -> Any:
-    """A model's outputs in fp32; state that it returns behind them, and outputs that have names, as they are."""
+    """Return a model's outputs in fp32; state that it returns behind them, and outputs that have names, as they are."""
     if isinstance(returned, dict):
         return returned
     if isinstance(returned, list | tuple):
@@ -56,12 +56,12 @@ def _tf32_in_force() -> str:
 
 
 def is_compiled(function: Any) -> bool:
-    """Whether XLA compiles a `tf.function`; its own attribute, since TensorFlow has no public one."""
+    """Return whether XLA compiles a `tf.function`; its own attribute, since TensorFlow has no public one."""
     return bool(function._jit_compile)
 
 
 def _precision_of(model: keras.Model) -> str:
-    """A level of the option `precision`: the half format in which a layer with own weights computes, else fp32.
+    """Return a level of the option `precision`: the half format in which a layer with own weights computes, else fp32.
 
     A model that was loaded from a file has the formats of that file, whatever Keras' global policy is.
     """
@@ -109,11 +109,11 @@ class _TensorFlowModel:
         return tf.TensorSpec((None, *self.input_shape), tf.float32, "images")
 
     def free(self, values: tf.Tensor) -> tuple[int | None, ...]:
-        """Shape of batches of any size, and of sentences of any length."""
+        """Return the shape of batches of any size, and of sentences of any length."""
         return (None,) * len(values.shape) if isinstance(self.data, Pairs) else (None, *values.shape[1:])
 
     def answers(self, carried: Carried, batch: Inputs) -> Outputs:
-        """Outputs of a batch on the host: what the forward pass gives, or what a search finds with it."""
+        """Return outputs of a batch on the host: what the forward pass gives, or what a search finds with it."""
         if self.beam is not None:
             return self.model.decode(batch[0], self.beam).numpy()  # type: ignore[no-any-return]  # tensorflow is not installed where mypy runs
         returned = carried.through(self.forward, batch)
@@ -129,7 +129,7 @@ class _TensorFlowModel:
         return Carried(fresh_state(self.model, batch_size))
 
     def tensors(self, arrays: Iterable[Any]) -> Inputs:
-        """Arrays of the data set, in TensorFlow's layout."""
+        """Return arrays of the data set, in TensorFlow's layout."""
         ready = channels_last if self.data.channels_first else np.ascontiguousarray
         return tuple(tf.constant(ready(array)) for array in arrays)
 
@@ -150,7 +150,7 @@ class _TensorFlowModel:
         }
 
     def levels(self) -> dict[str, Level | None]:
-        """The levels in force."""
+        """Return the levels in force."""
         tf32 = {"tf32": _tf32_in_force()} if self.spec.device == "cuda" else {}
         return {
             "precision": _precision_of(self.model),
@@ -189,7 +189,7 @@ class TensorFlowInference(_TensorFlowModel, Inference):
             self.compile()
 
     def run(self, batch: Inputs) -> Outputs:
-        """Outputs of a batch on the host."""
+        """Return outputs of a batch on the host."""
         return self.answers(self.carried, batch)
 
 
@@ -213,7 +213,7 @@ class TensorFlowTraining(_TensorFlowModel, Training):
         self._step = step
 
     def _loss(self, inputs: Inputs, labels: Any) -> tuple[tf.Tensor, ...]:
-        """The mean loss of a batch, and the state that the model returns. A detector works out its own loss."""
+        """Return the mean loss of a batch, and the state that the model returns. A detector works out its own loss."""
         if isinstance(labels, tuple):
             return (self.model.objective(*inputs, *labels),)
         returned = in_single(self.model(packed(inputs), training=True))
@@ -239,16 +239,16 @@ class TensorFlowTraining(_TensorFlowModel, Training):
         return tf.constant(values)
 
     def run(self, batch: tuple[Inputs, Any]) -> tf.Tensor:
-        """One step; the loss stays on the device."""
+        """Return one step; the loss stays on the device."""
         inputs, labels = batch
         return self.carried.through(lambda *arrays: self._step(arrays, labels), inputs)
 
     def loss_of(self, step: tf.Tensor) -> float:
-        """The mean loss of a step."""
+        """Return the mean loss of a step."""
         return float(step)
 
     def evaluate(self) -> Outputs:
-        """Outputs for the test set, in evaluation mode."""
+        """Return outputs for the test set, in evaluation mode."""
         carried, steps = self.fresh(EVALUATED), self.test_steps()
         inputs = self.data.inputs_test.values()
         batches = (linked(self.tensors(step.samples_of(values) for values in inputs), step) for step in steps)
@@ -260,7 +260,7 @@ class TensorFlowTraining(_TensorFlowModel, Training):
         self.model.save_weights(folder / WEIGHTS)
 
     def in_force(self) -> dict[str, Any]:
-        """Options as set in Keras, including the optimizer's."""
+        """Return options as set in Keras, including the optimizer's."""
         return super().in_force() | self._optimizer.in_force()
 
     @property
@@ -269,7 +269,7 @@ class TensorFlowTraining(_TensorFlowModel, Training):
         return self._step
 
     def levels(self) -> dict[str, Level | None]:
-        """The levels in force, including the optimizer's."""
+        """Return the levels in force, including the optimizer's."""
         return super().levels() | self._optimizer.levels()
 
 

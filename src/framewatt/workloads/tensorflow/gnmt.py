@@ -35,7 +35,7 @@ class _Vectors(_Uniform):
 
 
 def _lstm(width: int, hidden: int, name: str, *, gives_state: bool = False) -> Any:
-    """One layer of Keras' LSTM with the arguments under which it takes cuDNN's kernel on a GPU.
+    """Return one layer of Keras' LSTM with the arguments under which it takes cuDNN's kernel on a GPU.
 
     On a CPU it is a loop. Measured there in one thread, batch and width 64 x 128 and 32 x 1024, 24 steps, forward and
     backward: 19 and 635 ms; a loop of one's own which multiplies all inputs before it, 19 and 514 ms; the kernel
@@ -103,7 +103,7 @@ class _Encoder(keras.layers.Layer):
         return hidden, states
 
     def _run(self, lstm: Any, inputs: tf.Tensor, there: tf.Tensor) -> tuple[tf.Tensor, State | None]:
-        """Outputs of a layer, and its state at the end of each sentence where the decoder begins with it."""
+        """Return outputs of a layer, and its state at the end of each sentence where the decoder begins with it."""
         if not self.gives_states:
             return lstm(inputs), None
         outputs, output, cell = lstm(inputs, mask=there)
@@ -111,7 +111,7 @@ class _Encoder(keras.layers.Layer):
 
 
 def _turned(values: tf.Tensor, lengths: tf.Tensor) -> tf.Tensor:
-    """Values (batch, length, width) from the end of each sentence to its begin; padding stays where it is.
+    """Return values (batch, length, width) from the end of each sentence to its begin; padding stays where it is.
 
     Not reverse_sequence: tf2onnx 1.17 takes it for the turn of a bidirectional LSTM, and loses the lengths.
     """
@@ -133,7 +133,7 @@ class _Attention(keras.layers.Layer):
         self.built = True
 
     def source(self, outputs: tf.Tensor, ids: tf.Tensor) -> Source:
-        """What `call` takes of a source, made once for all steps."""
+        """Return what `call` takes of a source, made once for all steps."""
         keys = self.keys(outputs)
         return outputs, keys + tf.cast(self.bias, keys.dtype), ids != PAD
 
@@ -155,12 +155,12 @@ Run = Callable[[Any, tf.Tensor, State | None], tuple[tf.Tensor, State | None]]
 
 
 def _sequence(lstm: Any, inputs: tf.Tensor, state: State | None) -> tuple[tf.Tensor, None]:
-    """All steps of a sequence (batch, length, width); nobody asks for the state after it."""
+    """Return all steps of a sequence (batch, length, width); nobody asks for the state after it."""
     return lstm(inputs, initial_state=None if state is None else list(state)), None
 
 
 def _step(lstm: Any, inputs: tf.Tensor, state: State | None) -> tuple[tf.Tensor, State]:
-    """One step of all hypotheses (batch, beam, width)."""
+    """Return one step of all hypotheses (batch, beam, width)."""
     assert state is not None
     beam = inputs.shape[1]
     begin = [_joined(one) for one in state]
@@ -190,7 +190,7 @@ class _Decoder(keras.layers.Layer):
     def through(
         self, vectors: tf.Tensor, source: Source, states: Sequence[State | None], run: Run
     ) -> tuple[tf.Tensor, tf.Tensor, list[State | None]]:
-        """Scores (batch, n, vocabulary), attention (batch, n, length of the source) and the layers' states."""
+        """Return scores (batch, n, vocabulary), attention (batch, n, length of the source) and the layers' states."""
         begin, *others = states
         hidden, state = run(self.first, self.dropout(vectors), begin)
         context, attention = self.attention(hidden, source)
@@ -287,7 +287,7 @@ class _GNMT(keras.Model):
 
 
 def _repeat_for_beam(state: State | None, outputs: tf.Tensor, beam: int) -> State:
-    """The state that all hypotheses begin with, (batch, beam, hidden)."""
+    """Return the state that all hypotheses begin with, (batch, beam, hidden)."""
     zeros = tf.zeros_like(outputs[:, 0])
     output, cell = (tf.repeat(one[:, None], beam, 1) for one in state or (zeros, zeros))
     return output, cell

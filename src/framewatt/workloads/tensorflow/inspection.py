@@ -55,7 +55,7 @@ def _place(variable: Any) -> Place:
 
 
 def _turns(variable: Any) -> tuple[Callable[[Values], Values], Callable[[Values], Values]]:
-    """How values get from Keras' axes to PyTorch's, and back."""
+    """Return how values get from Keras' axes to PyTorch's, and back."""
     shape, path = tuple(variable.shape), variable.path
     if "depthwise" in path and len(shape) == 4:
         # (height, width, channels, 1): PyTorch groups the channels.
@@ -88,7 +88,7 @@ def leave_nothing_out(model: keras.Model) -> list[float]:
 
 
 def _layers(layer: keras.layers.Layer) -> Iterator[keras.layers.Layer]:
-    """A layer and all that are in it."""
+    """Yield a layer and all that are in it."""
     yield layer
     for part in layer._layers:
         yield from _layers(part)
@@ -145,7 +145,7 @@ def _bert_names(model: keras.Model) -> dict[str, Any]:
 
 
 def _layer_names(model: keras.Model) -> dict[str, Any]:
-    """The variables of a model that has PyTorch's names of layers: detectors, ResNet v1.5."""
+    """Return the variables of a model that has PyTorch's names of layers: detectors, ResNet v1.5."""
     return {f"{one.path.split('/')[-2]}.{_PARTS.get(one.name, one.name)}": one for one in model.variables}
 
 
@@ -166,7 +166,7 @@ _MAPS: tuple[tuple[Callable[[keras.Model], bool], Callable[[keras.Model], Mappin
 
 
 def structure(model: keras.Model) -> dict[str, Any]:
-    """Facts of the model (see `structure_of`)."""
+    """Return facts of the model (see `structure_of`)."""
     # Only this function of Keras lists the layers inside a layer.
     layers = list(model._flatten_layers())
     return structure_of(
@@ -190,7 +190,7 @@ def _convolutions(layers: list[Any]) -> Iterator[Convolution]:
 
 
 def _activation(layer: Any) -> str | None:
-    """Name of a layer's activation: the layer itself, or a function that it applies."""
+    """Return the name of a layer's activation: the layer itself, or a function that it applies."""
     if isinstance(layer, keras.layers.ReLU):
         return "ReLU" if layer.max_value is None else f"ReLU{layer.max_value:g}"
     name = getattr(getattr(layer, "activation", None), "__name__", None)

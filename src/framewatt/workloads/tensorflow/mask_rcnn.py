@@ -93,7 +93,7 @@ def box_head_of(dimensions: Dimensions, labels: int) -> keras.Model:
 
 
 def _dense(values: Any, units: int, name: str, **further: Any) -> Any:
-    """A dense layer that begins as PyTorch's."""
+    """Return a dense layer that begins as PyTorch's."""
     start = keras.initializers.VarianceScaling(1 / 3, "fan_in", "uniform")
     edge = 1 / np.sqrt(values.shape[-1])
     bias = keras.initializers.RandomUniform(-edge, edge)
@@ -228,7 +228,7 @@ class MaskRCNN(SumOfParts, keras.Model):
         }
 
     def _maps_of(self, images: tf.Tensor, *, training: bool) -> tuple[list[Any], tf.Tensor, tf.Tensor]:
-        """The maps that heads look at; scores and shifts of all anchors, in the format of boxes."""
+        """Return the maps that heads look at; scores and shifts of all anchors, in the format of boxes."""
         *maps, scores, deltas = self.maps(images, training=training)
         return maps, tf.cast(scores, full()), tf.cast(deltas, full())
 
@@ -236,7 +236,7 @@ class MaskRCNN(SumOfParts, keras.Model):
         return self.dimensions.anchors(self.height, self.width)
 
     def _proposals(self, scores: tf.Tensor, deltas: tf.Tensor, *, training: bool) -> tuple[tf.Tensor, tf.Tensor]:
-        """Boxes (n, proposals, 4), the best first, and which of them are there."""
+        """Return boxes (n, proposals, 4), the best first, and which of them are there."""
         before, most = (
             pair[0 if training else 1] for pair in (self.dimensions.proposals_before, self.dimensions.proposals)
         )
@@ -292,7 +292,7 @@ class MaskRCNN(SumOfParts, keras.Model):
     def _drawn(
         self, order: tf.Tensor, having: tf.Tensor, lacking: tf.Tensor, count: int, share: float
     ) -> tuple[tf.Tensor, tf.Tensor]:
-        """What a step learns from, with an object and without, by the plan; each shape (n, k), bool.
+        """Return what a step learns from, with an object and without, by the plan; each shape (n, k), bool.
 
         Args:
             order: number of each, shape (n, k), int64.
@@ -317,7 +317,7 @@ class MaskRCNN(SumOfParts, keras.Model):
 
 
 def _lowest(rank: tf.Tensor, among: tf.Tensor, count: tf.Tensor) -> tf.Tensor:
-    """Which of some have the lowest ranks, `count` (n, 1) of each row."""
+    """Return which of some have the lowest ranks, `count` (n, 1) of each row."""
     order = tf.argsort(tf.where(among, rank, _NEVER), axis=1, stable=True)
     return among & (tf.argsort(order, axis=1, stable=True) < count)
 
@@ -329,7 +329,7 @@ def _smooth(off: tf.Tensor) -> tf.Tensor:
 
 
 def build(facts: Facts, size: Size[Dimensions]) -> keras.Model:
-    """A Mask R-CNN with random weights.
+    """Return a Mask R-CNN with random weights.
 
     Args:
         facts: of the data set.

@@ -10,7 +10,7 @@ from framewatt.workloads.families.neumf import SPREAD, Dimensions
 
 
 def build_neumf(dimensions: Dimensions, categories: tuple[int, ...]) -> keras.Model:
-    """A NeuMF with random weights: scores (batch, 1) of pairs (batch, 2) of a user and an item.
+    """Return a NeuMF with random weights: scores (batch, 1) of pairs (batch, 2) of a user and an item.
 
     Raises:
         FramewattError: the data set has no pairs of users and items.

@@ -67,7 +67,7 @@ class Lamb(keras.optimizers.Lamb):
 
 
 def summed(gradient: Any) -> tf.Tensor:
-    """The gradient of vectors by id (of an embedding) as one of all vectors, those of repeated ids added up.
+    """Return the gradient of vectors by id (of an embedding) as one of all vectors, those of repeated ids added up.
 
     Keras 3.15's Adam squares each occurrence of an id by itself, so that a vector that a batch has twice takes another
     step than Adam's: the sum of squares stands where the square of the sum belongs. So it is with the norm by which
@@ -90,7 +90,7 @@ class Rates(keras.optimizers.schedules.LearningRateSchedule):
         self.taken = tf.Variable(0, dtype=tf.int64, trainable=False)
 
     def __call__(self, step: Any) -> tf.Tensor:
-        """The rate of the step that is being taken, a scalar."""
+        """Return the rate of the step that is being taken, a scalar."""
         return tf.gather(self.table, tf.minimum(self.taken, len(self.table) - 1))
 
 
@@ -108,7 +108,7 @@ class Momentum(keras.optimizers.SGD):
 
 
 def optimizer_of(spec: Spec, rate: float | Rates) -> keras.optimizers.Optimizer:
-    """The study's optimizer, which clips the gradients.
+    """Return the study's optimizer, which clips the gradients.
 
     Args:
         spec: how the workload is run.
@@ -147,7 +147,7 @@ class Optimizer:
         self._sums = type(self._inner) is not keras.optimizers.SGD or self._inner.global_clipnorm is not None
 
     def scale_loss(self, loss: tf.Tensor) -> tf.Tensor:
-        """The loss from which gradients are taken; in fp16 a scaled one."""
+        """Return the loss from which gradients are taken; in fp16 a scaled one."""
         return self._optimizer.scale_loss(loss)
 
     def apply(self, gradients: Iterable[Any], variables: Sequence[keras.Variable]) -> None:
@@ -166,7 +166,7 @@ class Optimizer:
         return {"optimizer": name, "learning_rate": self.in_force()["learning_rate"]}
 
     def in_force(self) -> dict[str, Any]:
-        """What is set in Keras."""
+        """Return what is set in Keras."""
         table = [] if self._rates is None else self._rates.table.numpy().tolist()
         return {
             "optimizer": type(self._inner).__name__,

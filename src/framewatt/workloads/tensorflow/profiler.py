@@ -54,7 +54,7 @@ class PlaneProfiler:
 
 
 def api_of(node: str) -> str:
-    """What of the API a node of a graph belongs to, by the scope that its name begins with.
+    """Return what of the API a node of a graph belongs to, by the scope that its name begins with.
 
     Args:
         node: `gradient_tape/model/dense/MatMul/MatMul_1`.

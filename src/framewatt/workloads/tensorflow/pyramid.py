@@ -27,7 +27,7 @@ class BatchNormalization(keras.layers.BatchNormalization):
 
 
 def normalisation(name: str) -> BatchNormalization:
-    """The layer with PyTorch's constants.
+    """Return the layer with PyTorch's constants.
 
     Args:
         name: of the layer.
@@ -38,7 +38,7 @@ def normalisation(name: str) -> BatchNormalization:
 def stages_of(
     images: Any, stem: int, stages: tuple[int, ...], blocks: tuple[int, ...], widening: int, name: str
 ) -> list[Any]:
-    """The maps of a ResNet's four stages.
+    """Return the maps of a ResNet's four stages.
 
     Args:
         images: normalised.
@@ -61,7 +61,7 @@ def stages_of(
 
 
 def _block(values: Any, channels: int, stride: int, widening: int, name: str) -> Any:
-    """A bottleneck with its stride in its middle convolution, or a basic block."""
+    """Return a bottleneck with its stride in its middle convolution, or a basic block."""
     wide = channels * widening
     if widening == 1:
         parts = [(channels, 3, stride), (channels, 3, 1)]
@@ -79,7 +79,7 @@ def _block(values: Any, channels: int, stride: int, widening: int, name: str) ->
 
 
 def pyramid_of(maps: list[Any], channels: int, name: str) -> list[Any]:
-    """A pyramid's maps, the largest first: each of `maps`, and those above it enlarged and added."""
+    """Return a pyramid's maps, the largest first: each of `maps`, and those above it enlarged and added."""
     layers: list[Any] = []
     above = None
     for number in reversed(range(len(maps))):
@@ -92,13 +92,13 @@ def pyramid_of(maps: list[Any], channels: int, name: str) -> list[Any]:
 
 
 def lecun(channels: int, side: int, name: str, **further: Any) -> keras.layers.Layer:
-    """A convolution that begins as those of a pyramid."""
+    """Return a convolution that begins as those of a pyramid."""
     further = {"padding": "same", **further}
     return keras.layers.Conv2D(channels, side, kernel_initializer="lecun_uniform", name=name, **further)
 
 
 def _convolved(values: Any, channels: int, side: int, stride: int, name: str) -> Any:
-    """A convolution without a bias, padded alike on all sides."""
+    """Return a convolution without a bias, padded alike on all sides."""
     if side > 1:
         values = keras.layers.ZeroPadding2D(side // 2)(values)
     start = keras.initializers.VarianceScaling(2.0, "fan_out", "untruncated_normal")

@@ -38,7 +38,7 @@ def build(facts: Facts, size: Size[Dimensions]) -> keras.Model:
 
 
 def _as_torch(layer: keras.layers.Layer) -> Any:
-    """A layer of KerasHub's as torchvision has it."""
+    """Return a layer of KerasHub's as torchvision has it."""
     name = torch_name(layer.name)
     if isinstance(layer, keras.layers.BatchNormalization):
         return normalisation(name)
@@ -49,7 +49,7 @@ def _as_torch(layer: keras.layers.Layer) -> Any:
 
 
 def torch_name(name: str) -> str:
-    """The name of a layer in torchvision's ResNet: `layer1.0.conv2` for `stack0_block0_2_conv`.
+    """Return the name of a layer in torchvision's ResNet: `layer1.0.conv2` for `stack0_block0_2_conv`.
 
     Args:
         name: KerasHub's; that of a layer without weights is kept.
@@ -65,7 +65,7 @@ def torch_name(name: str) -> str:
 
 
 def _linear(classes: int, channels: int) -> keras.layers.Layer:
-    """The last layer, which begins as PyTorch's Linear does."""
+    """Return the last layer, which begins as PyTorch's Linear does."""
     most = 1 / math.sqrt(channels)
     return keras.layers.Dense(
         classes,

@@ -74,14 +74,14 @@ class RetinaNet(Detector):
         return self.searched(tf.concat(boxes, axis=1), tf.concat(shares, axis=1))
 
     def searched(self, boxes: tf.Tensor, shares: tf.Tensor, overlap: float = OVERLAP) -> tf.Tensor:
-        """Detections among boxes, of each map the best already."""
+        """Return detections among boxes, of each map the best already."""
         every = boxes.shape[1]
         return best_boxes(boxes, shares, least=LEAST_SCORE, best=every, overlap=overlap, most=MOST)
 
     def parts_of_loss(
         self, images: tf.Tensor, boxes: tf.Tensor, classes: tf.Tensor, masks: Any = None
     ) -> dict[str, tf.Tensor]:
-        """The loss of a batch by torchvision's parts; the mean over images, of each by its objects' anchors."""
+        """Return the loss of a batch by torchvision's parts; the mean over images, of each by its objects' anchors."""
         scores, deltas = self.looked_at(images, training=True)
         anchors = tf.concat([tf.constant(part, full()) for part in self._anchors()], axis=0)
         numbers = matched(boxes, classes, anchors)
@@ -137,7 +137,7 @@ def focal_loss(scores: tf.Tensor, wanted: tf.Tensor) -> tf.Tensor:
 
 
 def _maps(dimensions: Dimensions, shape: tuple[int, ...], classes: int) -> keras.Model:
-    """The convolutions, with layers by PyTorch's names."""
+    """Return the convolutions, with layers by PyTorch's names."""
     images = keras.Input(shape)
     stages = stages_of(
         normal(images, MEAN, DEVIATION),
@@ -162,7 +162,7 @@ def _maps(dimensions: Dimensions, shape: tuple[int, ...], classes: int) -> keras
 
 
 def _head(maps: list[Any], dimensions: Dimensions, numbers: int, name: str, last: str) -> Any:
-    """Numbers of each anchor, shape (n, anchors, numbers); all maps share the layers."""
+    """Return numbers of each anchor, shape (n, anchors, numbers); all maps share the layers."""
     layers = [near_zero(dimensions.pyramid, 3, f"head.{name}.conv.{place}.0", activation="relu") for place in range(4)]
     bias = -math.log((1 - PRIOR) / PRIOR) if last == "cls_logits" else 0.0
     start = keras.initializers.Constant(bias)
@@ -176,7 +176,7 @@ def _head(maps: list[Any], dimensions: Dimensions, numbers: int, name: str, last
 
 
 def build(facts: Facts, size: Size[Dimensions]) -> keras.Model:
-    """A RetinaNet with random weights.
+    """Return a RetinaNet with random weights.
 
     Args:
         facts: of the data set.

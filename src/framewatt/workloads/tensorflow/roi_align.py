@@ -19,7 +19,7 @@ _ROUNDING = 1e-6
 
 
 def levels_of(boxes: tf.Tensor, strides: Sequence[int]) -> tf.Tensor:
-    """Number of the map that each box is looked at on, from 0: one of twice its side is on the next.
+    """Return the number of the map that each box is looked at on, from 0: one of twice its side is on the next.
 
     Args:
         boxes: shape (k, 4), in pixels.
@@ -34,7 +34,7 @@ def levels_of(boxes: tf.Tensor, strides: Sequence[int]) -> tf.Tensor:
 def roi_align(
     maps: Sequence[tf.Tensor], boxes: tf.Tensor, images: tf.Tensor, strides: Sequence[int], side: int
 ) -> tf.Tensor:
-    """What maps have within boxes, shape (k, side, side, channels).
+    """Return what maps have within boxes, shape (k, side, side, channels).
 
     Args:
         maps: of images, shape (n, height, width, channels) each.
@@ -67,7 +67,7 @@ def roi_align(
 
 
 def masks_within(masks: tf.Tensor, boxes: tf.Tensor, side: int) -> tf.Tensor:
-    """What masks have within boxes, one of each, shape (k, side, side): as many points a cell as it has pixels.
+    """Return what masks have within boxes, one of each, shape (k, side, side): as many points a cell as it has pixels.
 
     Args:
         masks: shape (k, height, width), in the format of boxes.

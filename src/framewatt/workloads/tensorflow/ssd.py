@@ -64,7 +64,7 @@ class SSD(Detector):
     def parts_of_loss(
         self, images: tf.Tensor, boxes: tf.Tensor, classes: tf.Tensor, masks: Any = None
     ) -> dict[str, tf.Tensor]:
-        """The loss of a batch by torchvision's parts, see workloads.detector; masks are not looked at."""
+        """Return the loss of a batch by torchvision's parts, see workloads.detector; masks are not looked at."""
         scores, deltas = self.looked_at(images, training=True)
         anchors = self._default_boxes()
         numbers = matched(boxes, classes, anchors)
@@ -106,7 +106,7 @@ def matched(boxes: tf.Tensor, classes: tf.Tensor, anchors: tf.Tensor) -> tf.Tens
 
 
 def _hardest(entropy: tf.Tensor, there: tf.Tensor) -> tf.Tensor:
-    """Which of the boxes without an object err most, NEGATIVES for each one with an object of an image."""
+    """Return which of the boxes without an object err most, NEGATIVES for each one with an object of an image."""
     count = NEGATIVES * tf.math.count_nonzero(there, axis=1, keepdims=True, dtype=tf.int32)
     least = tf.constant(-math.inf, entropy.dtype)
     order = tf.argsort(tf.where(there, least, entropy), direction="DESCENDING")
@@ -126,7 +126,7 @@ class _Scaled(keras.layers.Layer):
 
 
 def _maps(dimensions: Dimensions, labels: int) -> keras.Model:
-    """The convolutions, with layers by PyTorch's names."""
+    """Return the convolutions, with layers by PyTorch's names."""
     images = keras.Input((dimensions.size, dimensions.size, 3))
     values = normal(images, dimensions.mean, dimensions.deviation)
     place = 0
@@ -162,7 +162,7 @@ def _maps(dimensions: Dimensions, labels: int) -> keras.Model:
 
 
 def _head(name: str, dimensions: Dimensions, numbers: int, maps: list[Any]) -> Any:
-    """Numbers of each default box, shape (n, boxes, numbers)."""
+    """Return numbers of each default box, shape (n, boxes, numbers)."""
     rows = []
     for place, (boxes, values) in enumerate(zip(dimensions.boxes_a_place, maps, strict=True)):
         layer = f"head.{name}_head.module_list.{place}"
@@ -172,13 +172,13 @@ def _head(name: str, dimensions: Dimensions, numbers: int, maps: list[Any]) -> A
 
 
 def _vgg_convolution(channels: int, name: str, factor: float = 1.0) -> keras.layers.Layer:
-    """A convolution that begins as torchvision's VGG does, its weights multiplied with a factor."""
+    """Return a convolution that begins as torchvision's VGG does, its weights multiplied with a factor."""
     start = keras.initializers.VarianceScaling(2.0 * factor**2, "fan_out", "untruncated_normal")
     return _convolution(channels, 3, name, padding="same", kernel_initializer=start)
 
 
 def _convolution(channels: int, side: int, name: str, *, activation: str | None = "relu", **further: Any) -> Any:
-    """A convolution that begins as Glorot's uniform, with biases of 0, which is Keras' default."""
+    """Return a convolution that begins as Glorot's uniform, with biases of 0, which is Keras' default."""
     return keras.layers.Conv2D(channels, side, activation=activation, name=name, **further)
 
 
@@ -200,7 +200,7 @@ class PaddedRetinaNet(RetinaNet):
         return super().looked_at(padded, training=training)
 
     def searched(self, boxes: tf.Tensor, shares: tf.Tensor, overlap: float = PADDED_OVERLAP) -> tf.Tensor:
-        """Detections among boxes, within the image that was there; boxes outside it have no area left."""
+        """Return detections among boxes, within the image that was there; boxes outside it have no area left."""
         boxes = clipped(boxes, float(AS_PUBLISHED.size), float(AS_PUBLISHED.size))
         there = tf.reduce_all(boxes[..., 2:] > boxes[..., :2], axis=-1, keepdims=True)
         return super().searched(boxes, tf.where(there, shares, 0.0), overlap)

@@ -12,7 +12,7 @@ from framewatt.workloads.families.transformer_xl import SPREAD, Dimensions
 
 
 def _around(mean: float) -> Any:
-    """A new initialiser a weight: one that is used twice gives the same numbers twice (Keras 3)."""
+    """Return a new initialiser a weight: one that is used twice gives the same numbers twice (Keras 3)."""
     return keras.initializers.RandomNormal(mean, SPREAD)
 
 
@@ -165,7 +165,7 @@ def _sinusoids(keys: int, width: int) -> Any:
 
 
 def build_transformer_xl(dimensions: Dimensions, vocabulary: int, input_shape: tuple[int, ...]) -> keras.Model:
-    """A Transformer-XL with random weights, for segments of one length."""
+    """Return a Transformer-XL with random weights, for segments of one length."""
     shape = (dimensions.layers, dimensions.memory, dimensions.width)
     inputs = [
         keras.Input(input_shape, dtype="int64", name="input_ids"),

@@ -19,7 +19,7 @@ class _Scores(BertForSequenceClassification):
 
 
 def build(facts: Facts, size: Size[Dimensions]) -> torch.nn.Module:
-    """A BERT of given dimensions, with random weights.
+    """Return a BERT of given dimensions, with random weights.
 
     Raises:
         FramewattError: samples are no texts, or too long.
@@ -43,7 +43,7 @@ def build(facts: Facts, size: Size[Dimensions]) -> torch.nn.Module:
 
 
 def with_body(facts: Facts, size: Size[Dimensions], folder: Path) -> torch.nn.Module:
-    """A BERT of given dimensions with published weights, and a random head.
+    """Return a BERT of given dimensions with published weights, and a random head.
 
     Raises:
         FramewattError: samples are no texts, or too long; the weights are of another BERT.

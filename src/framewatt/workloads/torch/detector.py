@@ -20,24 +20,24 @@ class SumOfParts:
     def objective(
         self, images: torch.Tensor, boxes: torch.Tensor, classes: torch.Tensor, masks: torch.Tensor | None = None
     ) -> torch.Tensor:
-        """The loss of a batch, see workloads.detector."""
+        """Return the loss of a batch, see workloads.detector."""
         parts: dict[str, torch.Tensor] = self.parts_of_loss(images, boxes, classes, masks)  # type: ignore[attr-defined]  # of those that inherit it
         return sum(parts.values())
 
 
 def normal(images: torch.Tensor, mean: Sequence[float], deviation: Sequence[float]) -> torch.Tensor:
-    """Images (n, 3, height, width) without the mean of each channel, divided by its deviation."""
+    """Return images (n, 3, height, width) without the mean of each channel, divided by its deviation."""
     channels = (1, -1, 1, 1)
     return (images - images.new_tensor(mean).view(channels)) / images.new_tensor(deviation).view(channels)
 
 
 def full(values: torch.Tensor) -> torch.Tensor:
-    """Values in fp32 at least: boxes need more digits than half formats have."""
+    """Return values in fp32 at least: boxes need more digits than half formats have."""
     return values.to(torch.promote_types(values.dtype, torch.float32))
 
 
 def listed(images: torch.Tensor) -> ImageList:
-    """Images of one size as torchvision's parts take them."""
+    """Return images of one size as torchvision's parts take them."""
     return ImageList(images, [(images.shape[2], images.shape[3])] * len(images))
 
 
@@ -63,7 +63,7 @@ def targets_of(
 def shifted(
     moves: torch.Tensor, anchors: torch.Tensor, weights: Sequence[float], size: tuple[int, int]
 ) -> torch.Tensor:
-    """Boxes within an image, shape (..., 4), of all images at once.
+    """Return boxes within an image, shape (..., 4), of all images at once.
 
     Args:
         moves: what leads from anchors to boxes, shape (..., 4): of middles relative to sides, logarithms of growth.
@@ -81,7 +81,7 @@ def shifted(
 
 
 def detections(by_image: Detections, most: int, first: int) -> torch.Tensor:
-    """Detections of a batch, shape (n, most, 6), see tasks.boxes.
+    """Return detections of a batch, shape (n, most, 6), see tasks.boxes.
 
     Args:
         by_image: detections, `most` at most.
@@ -98,7 +98,7 @@ def detections(by_image: Detections, most: int, first: int) -> torch.Tensor:
 
 @torch.library.custom_op("framewatt::kept", mutates_args=())  # type: ignore[untyped-decorator]  # torch is not installed where mypy runs
 def surviving(boxes: torch.Tensor, scores: torch.Tensor, overlap: float, least: float) -> torch.Tensor:
-    """Which boxes overlap none that is better, of the same class and image, shape (n, classes, boxes), bool.
+    """Return which boxes overlap none that is better, of the same class and image, shape (n, classes, boxes), bool.
 
     Args:
         boxes: shape (n, boxes, 4), the same for all classes.
@@ -123,7 +123,7 @@ def _(boxes: torch.Tensor, scores: torch.Tensor, overlap: float, least: float) -
 def best_boxes(
     boxes: torch.Tensor, scores: torch.Tensor, *, least: float, best: int, overlap: float, most: int
 ) -> torch.Tensor:
-    """Detections of each image, shape (n, most, 6), see tasks.boxes.
+    """Return detections of each image, shape (n, most, 6), see tasks.boxes.
 
     Of each class by itself, the `best` boxes with a score above `least` are looked at, and those that overlap a better
     one by more than `overlap` are left out. Of what is left in all classes, the `most` best are given.

@@ -22,5 +22,5 @@ class _Tagger(torch.nn.Module):
 
 
 def build(facts: Facts, size: Size[int]) -> torch.nn.Module:
-    """The model with random weights."""
+    """Return the model with random weights."""
     return _Tagger(facts.input_shape[-1], size.dimensions, facts.classes)

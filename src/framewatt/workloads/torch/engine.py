@@ -30,7 +30,7 @@ WEIGHTS = "weights.pt"
 
 
 def on_host(value: Any) -> Any:
-    """A tensor as an array, in fp32; what is no tensor as it is."""
+    """Return a tensor as an array, in fp32; what is no tensor as it is."""
     return value.float().cpu().numpy() if isinstance(value, torch.Tensor) else value
 
 
@@ -38,7 +38,7 @@ _PRECISIONS = {dtype: level for level, dtype in DTYPES.items()}
 
 
 def _has_one_order(tensor: torch.Tensor) -> bool:
-    """Whether a tensor of images or of convolutions is the same in memory with its channels first and last."""
+    """Return whether a tensor of images or of convolutions is the same in memory with its channels first and last."""
     return bool(tensor.is_contiguous() and tensor.is_contiguous(memory_format=torch.channels_last))
 
 
@@ -78,7 +78,7 @@ class _TorchModel:
         return tuple(self.placed(torch.from_numpy(array).to(self.device)) for array in arrays)
 
     def answers(self, forward: Any, carried: Carried, batch: Inputs) -> Any:
-        """Outputs of a batch on the host: what the forward pass gives, or what a search finds with it."""
+        """Return outputs of a batch on the host: what the forward pass gives, or what a search finds with it."""
         if self.beam is not None:
             return self.model.decode(batch[0], self.beam).cpu().numpy()
         returned = carried.through(forward, batch)
@@ -126,11 +126,11 @@ class _TorchModel:
         return {"flops": counter.get_total_flops()}
 
     def computing(self) -> AbstractContextManager[Any]:
-        """What the model computes in: mixed precision, or as it is."""
+        """Return what the model computes in: mixed precision, or as it is."""
         return torch.autocast(self.device.type, self.dtype) if self.dtype is not self.stored else nullcontext()
 
     def levels(self) -> dict[str, Level | None]:
-        """The levels in force."""
+        """Return the levels in force."""
         with self.computing():
             mixed = torch.is_autocast_enabled(self.device.type)
             half = torch.get_autocast_dtype(self.device.type)
@@ -147,7 +147,7 @@ class _TorchModel:
         }
 
     def _layout_in_force(self) -> str:
-        """A level of the option `layout`; the one requested where no tensor has an order of channels."""
+        """Return a level of the option `layout`; the one requested where no tensor has an order of channels."""
         (images, *_) = self.tensors(example_inputs(self.data, 2))
         ordered = [t for t in (images, *self.model.parameters()) if t.ndim == 4 and not _has_one_order(t)]
         if not ordered:
@@ -188,7 +188,7 @@ class TorchInference(_TorchModel, Inference):
             self.compile()
 
     def run(self, batch: Inputs) -> Any:
-        """Outputs of a batch on the host."""
+        """Return outputs of a batch on the host."""
         with torch.inference_mode():
             return self.answers(self.forward, self.carried, batch)
 
@@ -213,7 +213,7 @@ class TorchTraining(_TorchModel, Training):
         return torch.from_numpy(values).to(self.device)
 
     def run(self, batch: tuple[Inputs, Any]) -> torch.Tensor:
-        """One step; the loss stays on the device."""
+        """Return one step; the loss stays on the device."""
         inputs, labels = batch
         self._optimizer.zero_grad()
         with self._computing:
@@ -222,17 +222,17 @@ class TorchTraining(_TorchModel, Training):
         return loss.detach()
 
     def _loss(self, inputs: Inputs, labels: Any) -> torch.Tensor:
-        """The mean loss of a batch. A detector works out its own, from what is to be found."""
+        """Return the mean loss of a batch. A detector works out its own, from what is to be found."""
         if isinstance(labels, tuple):
             return self.model.objective(*inputs, *labels)
         return LOSSES[self.task.name](self.carried.through(self.forward, inputs), labels)
 
     def loss_of(self, step: torch.Tensor) -> float:
-        """The mean loss of a step."""
+        """Return the mean loss of a step."""
         return float(step)
 
     def evaluate(self) -> Outputs:
-        """Outputs for the test set, in evaluation mode."""
+        """Return outputs for the test set, in evaluation mode."""
         self.model.eval()
         carried, steps = self.fresh(EVALUATED), self.test_steps()
         with torch.inference_mode(), self._computing:
@@ -247,11 +247,11 @@ class TorchTraining(_TorchModel, Training):
         torch.save(self.model.state_dict(), folder / WEIGHTS)
 
     def in_force(self) -> dict[str, Any]:
-        """Options as set in torch, including the optimizer's."""
+        """Return options as set in torch, including the optimizer's."""
         return super().in_force() | self._optimizer.in_force()
 
     def levels(self) -> dict[str, Level | None]:
-        """The levels in force, including the optimizer's."""
+        """Return the levels in force, including the optimizer's."""
         return super().levels() | self._optimizer.levels()
 
 

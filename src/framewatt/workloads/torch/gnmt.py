@@ -24,7 +24,7 @@ _SHUT = 1e4
 
 
 def _lstm(width: int, hidden: int) -> nn.LSTM:
-    """One layer with one bias a gate: the second would be added to the first and move each twice."""
+    """Return one layer with one bias a gate: the second would be added to the first and move each twice."""
     lstm = nn.LSTM(width, hidden, batch_first=True)
     for values in lstm.parameters():
         nn.init.uniform_(values, -SPREAD, SPREAD)
@@ -76,7 +76,7 @@ class _Encoder(nn.Module):
         return hidden, states
 
     def _run(self, lstm: nn.LSTM, inputs: torch.Tensor, lengths: torch.Tensor) -> tuple[torch.Tensor, State | None]:
-        """Outputs of a layer, and its state at the end of each sentence where the decoder begins with it.
+        """Return outputs of a layer, and its state at the end of each sentence where the decoder begins with it.
 
         PyTorch gives the cell behind the padding alone. So padding has an input of its own, 1, which shuts the input
         gate and opens the forget gate entirely: the cell stays as it is, to the last bit.
@@ -95,7 +95,7 @@ class _Encoder(nn.Module):
 
 
 def _turned(values: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-    """Values (batch, length, width) from the end of each sentence to its begin; padding stays where it is."""
+    """Return values (batch, length, width) from the end of each sentence to its begin; padding stays where it is."""
     place = torch.arange(values.shape[1], device=values.device)
     chosen = torch.where(place < lengths[:, None], lengths[:, None] - 1 - place, place)
     return values.gather(1, chosen[:, :, None].expand(values.shape))
@@ -113,7 +113,7 @@ class _Attention(nn.Module):
         self.bias = nn.Parameter(torch.zeros(hidden))
 
     def source(self, outputs: torch.Tensor, ids: torch.Tensor) -> Source:
-        """What `forward` takes of a source, made once for all steps."""
+        """Return what `forward` takes of a source, made once for all steps."""
         keys = self.keys(outputs)
         return outputs, keys + self.bias.to(keys.dtype), ids != PAD
 
@@ -132,13 +132,13 @@ Run = Callable[[nn.LSTM, torch.Tensor, State | None], tuple[torch.Tensor, State 
 
 
 def _sequence(lstm: nn.LSTM, inputs: torch.Tensor, state: State | None) -> tuple[torch.Tensor, None]:
-    """All steps of a sequence (batch, length, width); nobody asks for the state after it."""
+    """Return all steps of a sequence (batch, length, width); nobody asks for the state after it."""
     begin = None if state is None else tuple(one[None].to(inputs.dtype) for one in state)
     return lstm(inputs, begin)[0], None
 
 
 def _step(lstm: nn.LSTM, inputs: torch.Tensor, state: State | None) -> tuple[torch.Tensor, State]:
-    """One step of all hypotheses (batch, beam, width)."""
+    """Return one step of all hypotheses (batch, beam, width)."""
     assert state is not None
     begin = [one.flatten(0, 1) for one in state]
     new_state = torch.lstm_cell(inputs.flatten(0, 1), begin, *lstm._flat_weights)
@@ -161,7 +161,7 @@ class _Decoder(nn.Module):
     def forward(
         self, vectors: torch.Tensor, source: Source, states: Sequence[State | None], run: Run
     ) -> tuple[torch.Tensor, torch.Tensor, list[State | None]]:
-        """Scores (batch, n, vocabulary), attention (batch, n, length of the source) and the layers' states."""
+        """Return scores (batch, n, vocabulary), attention (batch, n, length of the source) and the layers' states."""
         begin, *others = states
         hidden, state = run(self.first, self.dropout(vectors), begin)
         context, attention = self.attention(hidden, source)
@@ -251,7 +251,7 @@ class _GNMT(nn.Module):
 
 
 def _repeat_for_beam(state: State | None, outputs: torch.Tensor, beam: int) -> State:
-    """The state that all hypotheses begin with, (batch, beam, hidden)."""
+    """Return the state that all hypotheses begin with, (batch, beam, hidden)."""
     zeros = outputs.new_zeros(len(outputs), outputs.shape[2])
     output, cell = (one.to(outputs.dtype)[:, None].expand(-1, beam, -1) for one in state or (zeros, zeros))
     return output, cell

@@ -10,7 +10,7 @@ _ACTIVATIONS = ("torch.nn.modules.activation", "transformers.activations")
 
 
 def places(model: torch.nn.Module) -> dict[str, Place]:
-    """The trained weights and the statistics of batches, by their names."""
+    """Return the trained weights and the statistics of batches, by their names."""
     trained = {name: values for name, values in model.named_parameters() if values.requires_grad}
     others = {name: values for name, values in model.named_buffers() if name.endswith(("running_mean", "running_var"))}
     order = [name for name in model.state_dict() if name in trained or name in others]
@@ -35,7 +35,7 @@ def leave_nothing_out(model: torch.nn.Module) -> list[float]:
 
 
 def structure(model: torch.nn.Module) -> dict[str, Any]:
-    """Facts of the model (see `structure_of`)."""
+    """Return facts of the model (see `structure_of`)."""
     modules = list(model.modules())
     return structure_of(
         [

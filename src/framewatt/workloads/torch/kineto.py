@@ -15,7 +15,7 @@ _OF_THE_DRIVER = ("cuda", "cu", "hip")
 
 
 def spans_of(events: Iterable[Any], api_of: Callable[[str], str]) -> list[Span]:
-    """The operators, with what they launched on a GPU.
+    """Return the operators, with what they launched on a GPU.
 
     Args:
         events: of a profile, as `torch.profiler` keeps them.

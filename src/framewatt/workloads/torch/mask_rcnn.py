@@ -147,19 +147,19 @@ class PreparedMaskRCNN(SumOfParts, MaskRCNN):
     def parts_of_loss(
         self, images: torch.Tensor, boxes: torch.Tensor, classes: torch.Tensor, masks: torch.Tensor
     ) -> dict[str, torch.Tensor]:
-        """The loss of a batch by its parts, see workloads.detector."""
+        """Return the loss of a batch by its parts, see workloads.detector."""
         _, losses = self._gone_through(images, targets_of(boxes, classes, masks, _FIRST))
         return losses
 
     def at_once(self, images: torch.Tensor) -> torch.Tensor:
-        """The same detections, found for all images at once: what an exporter takes."""
+        """Return the same detections, found for all images at once: what an exporter takes."""
         features = self.backbone(normal(images, MEAN, DEVIATION))
         return masked_at_once(self.rpn.head, self.roi_heads, features, self.dimensions, tuple(images.shape[2:]))
 
     def _gone_through(
         self, images: torch.Tensor, targets: list[dict[str, torch.Tensor]] | None
     ) -> tuple[list[dict[str, torch.Tensor]], dict[str, torch.Tensor]]:
-        """What is found, and the losses where there are targets."""
+        """Return what is found, and the losses where there are targets."""
         features, shown = self.backbone(normal(images, MEAN, DEVIATION)), listed(images)
         proposals, of_proposals = self.rpn(shown, features, targets)
         detections, of_heads = self.roi_heads(features, proposals, shown.image_sizes, targets)
@@ -167,7 +167,7 @@ class PreparedMaskRCNN(SumOfParts, MaskRCNN):
 
 
 def _rows(detections: dict[str, torch.Tensor]) -> torch.Tensor:
-    """Detections of an image, shape (MOST, 6 + MASK * MASK), see tasks.boxes."""
+    """Return detections of an image, shape (MOST, 6 + MASK * MASK), see tasks.boxes."""
     parts = [detections["boxes"], detections["scores"][:, None], (detections["labels"] - _FIRST)[:, None]]
     rows = torch.cat([*(full(part) for part in parts), full(detections["masks"]).flatten(1)], dim=1)
     return torch.nn.functional.pad(rows, (0, 0, 0, MOST - len(rows)), value=NONE)
@@ -176,7 +176,7 @@ def _rows(detections: dict[str, torch.Tensor]) -> torch.Tensor:
 def masked_at_once(
     proposer: Any, heads: Any, features: Mapping[str, torch.Tensor], dimensions: Dimensions, size: ImageSize
 ) -> torch.Tensor:
-    """Detections with masks, shape (n, MOST, 6 + MASK * MASK), see tasks.boxes.
+    """Return detections with masks, shape (n, MOST, 6 + MASK * MASK), see tasks.boxes.
 
     Args:
         proposer: torchvision's RPNHead.
@@ -203,7 +203,7 @@ def masked_at_once(
 def _proposals(
     scores: Sequence[torch.Tensor], moves: Sequence[torch.Tensor], dimensions: Dimensions, size: ImageSize
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Boxes (n, proposals, 4), and which of them are there: the best of all maps, chosen within each map."""
+    """Return boxes (n, proposals, 4), and which of them are there: the best of all maps, chosen within each map."""
     before, most = dimensions.proposals_before[1], dimensions.proposals[1]
     boxes, chances = [], []
     for part, score, move in zip(dimensions.anchors(*size), scores, moves, strict=True):
@@ -224,7 +224,7 @@ def _proposals(
 def _boxes(
     heads: Any, maps: Sequence[torch.Tensor], proposals: torch.Tensor, there: torch.Tensor, size: ImageSize
 ) -> torch.Tensor:
-    """Detections without masks, shape (n, MOST, 6)."""
+    """Return detections without masks, shape (n, MOST, 6)."""
     image, row = torch.where(there)
     within, order = _aligned(maps, proposals[image, row], image, CELLS)
     image, row = image[order], row[order]
@@ -243,7 +243,7 @@ def _boxes(
 def _aligned(
     maps: Sequence[torch.Tensor], boxes: torch.Tensor, images: torch.Tensor, side: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """What maps have within boxes, shape (k, channels, side, side), and the numbers of these boxes: map by map.
+    """Return what maps have within boxes, shape (k, channels, side, side), and the numbers of these boxes: map by map.
 
     Args:
         maps: of images, shape (n, channels, height, width) each.
@@ -262,20 +262,20 @@ def _aligned(
 
 
 def _by_anchor(values: torch.Tensor, each: int) -> torch.Tensor:
-    """Numbers of a map by anchor, shape (n, places * anchors, each)."""
+    """Return numbers of a map by anchor, shape (n, places * anchors, each)."""
     count, channels, height, width = values.shape
     reordered: torch.Tensor = permute_and_flatten(values, count, channels // each, each, height, width)
     return reordered
 
 
 def _large(boxes: torch.Tensor, least: float) -> torch.Tensor:
-    """Which boxes have sides of at least so many pixels."""
+    """Return which boxes have sides of at least so many pixels."""
     # Not by `all` over the last axis: of an array without elements ONNX Runtime 1.31 does not take it, and fails.
     return (boxes[..., 2] - boxes[..., 0] >= least) & (boxes[..., 3] - boxes[..., 1] >= least)
 
 
 def build(facts: Facts, size: Size[Dimensions]) -> PreparedMaskRCNN:
-    """A Mask R-CNN with random weights.
+    """Return a Mask R-CNN with random weights.
 
     Args:
         facts: of the data set.

@@ -41,7 +41,7 @@ class _NeuMF(nn.Module):
 
 
 def build_neumf(dimensions: Dimensions, categories: tuple[int, ...]) -> nn.Module:
-    """A NeuMF with random weights.
+    """Return a NeuMF with random weights.
 
     Raises:
         FramewattError: the data set has no pairs of users and items.

@@ -15,7 +15,7 @@ from framewatt.workloads.official import KNOWN, trusted
 
 
 def official(maker: Callable[..., torch.nn.Module], weights: torchvision.models.WeightsEnum) -> torch.nn.Module:
-    """A model with its official weights, from torch's cache or downloaded into it.
+    """Return a model with its official weights, from torch's cache or downloaded into it.
 
     Args:
         maker: torchvision's function that builds the model.

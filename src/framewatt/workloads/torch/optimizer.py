@@ -88,7 +88,7 @@ def _shares(share: float, taken: Any, count: int) -> Any:
 
 
 def optimizer_of(spec: Spec, parameters: Iterable[torch.nn.Parameter | dict[str, Any]]) -> torch.optim.Optimizer:
-    """The study's optimizer at its learning rate.
+    """Return the study's optimizer at its learning rate.
 
     By default all weights are updated in one fused kernel; on a CPU, torch's default updates them one by one. There the
     fused kernel reduced a training step of ResNet-50 at batch 16 to 0.91 of its time, and 24 steps gave bit-identical
@@ -145,7 +145,7 @@ class Optimizer:
         self._scaler.update()
 
     def in_force(self) -> dict[str, Any]:
-        """What is set in torch."""
+        """Return what is set in torch."""
         group = self._optimizer.param_groups[0]
         return {
             "optimizer": type(self._optimizer).__name__,
@@ -165,7 +165,7 @@ class Optimizer:
 
 
 def _update_of(optimizer: torch.optim.Optimizer) -> str:
-    """How an optimizer updates weights, a level of the option `update`."""
+    """Return how an optimizer updates weights, a level of the option `update`."""
     if isinstance(optimizer, Lamb):
         return FOREACH
     group = optimizer.param_groups[0]

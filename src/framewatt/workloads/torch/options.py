@@ -26,7 +26,7 @@ class Compiler:
         torch._dynamo.config.fail_on_recompile_limit_hit = True
 
     def compiled(self, model: torch.nn.Module) -> Any:
-        """The model, which is compiled as one graph at the first batch of each size."""
+        """Return the model, which is compiled as one graph at the first batch of each size."""
         return torch.compile(model, fullgraph=True)
 
     def graphs(self) -> int:
@@ -53,7 +53,7 @@ def tf32_in_force() -> str:
 
 
 def layout_of(spec: Spec, input_shape: tuple[int, ...]) -> torch.memory_format:
-    """The memory format of images.
+    """Return the memory format of images.
 
     Raises:
         RuntimeError: channels last is requested, but the samples have no channels.

@@ -40,7 +40,7 @@ class TorchProfiler:
 
 
 def api_of(name: str) -> str:
-    """The public function that an outermost operator is called by; empty where that is not known.
+    """Return the public function that an outermost operator is called by; empty where that is not known.
 
     Args:
         name: in the profiler, as `aten::conv2d`.

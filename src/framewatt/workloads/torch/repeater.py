@@ -167,7 +167,7 @@ class TorchRepeater:
             torch.cuda.synchronize(self._device)
 
     def _again(self, value: Any, name: str, draw: torch.Generator) -> Any:
-        """An argument from its JSON value."""
+        """Return an argument from its JSON value."""
         if isinstance(value, list):
             return [self._again(one, name, draw) for one in value]
         if not isinstance(value, dict):
@@ -198,7 +198,7 @@ class TorchRepeater:
 
 
 def operator_of(case: Case) -> Any:
-    """The operator of a case.
+    """Return the operator of a case.
 
     Raises:
         UnrepeatableError: PyTorch has none of that name.

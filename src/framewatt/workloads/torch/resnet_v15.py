@@ -46,7 +46,7 @@ class NarrowResNet(ResNet):
 def narrow_pyramid(
     stem: int, stages: tuple[int, ...], blocks: tuple[int, ...], first: int, channels: int, top: ExtraFPNBlock
 ) -> BackboneWithFPN:
-    """A pyramid of maps.
+    """Return a pyramid of maps.
 
     Args:
         stem: channels of the ResNet's first convolution.

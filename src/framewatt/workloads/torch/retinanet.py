@@ -73,7 +73,7 @@ class PreparedRetinaNet(SumOfParts, RetinaNet):
     def parts_of_loss(
         self, images: torch.Tensor, boxes: torch.Tensor, classes: torch.Tensor, masks: torch.Tensor | None = None
     ) -> dict[str, torch.Tensor]:
-        """The loss of a batch by its parts, see workloads.detector; masks are not looked at."""
+        """Return the loss of a batch by its parts, see workloads.detector; masks are not looked at."""
         heads, anchors = self._looked_at(images)
         losses: dict[str, torch.Tensor] = self.compute_loss(targets_of(boxes, classes, None, 0), heads, anchors)
         return losses
@@ -85,7 +85,7 @@ class PreparedRetinaNet(SumOfParts, RetinaNet):
         return heads, self.anchor_generator(listed(images), [full(values) for values in features])
 
     def at_once(self, images: torch.Tensor) -> torch.Tensor:
-        """The same detections, found for all images at once: what an exporter takes."""
+        """Return the same detections, found for all images at once: what an exporter takes."""
         height, width = images.shape[2], images.shape[3]
         heads = self.head(list(self.backbone(normal(images, MEAN, DEVIATION)).values()))
         anchors = [torch.from_numpy(part).to(images.device) for part in self.dimensions.anchors(height, width)]
@@ -109,7 +109,7 @@ class PreparedRetinaNet(SumOfParts, RetinaNet):
 
 
 def build(facts: Facts, size: Size[Dimensions]) -> PreparedRetinaNet:
-    """A RetinaNet with random weights.
+    """Return a RetinaNet with random weights.
 
     Args:
         facts: of the data set.

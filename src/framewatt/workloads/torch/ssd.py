@@ -78,7 +78,7 @@ class PreparedSSD(SumOfParts, SSD):
     def parts_of_loss(
         self, images: torch.Tensor, boxes: torch.Tensor, classes: torch.Tensor, masks: torch.Tensor | None = None
     ) -> dict[str, torch.Tensor]:
-        """The loss of a batch by its parts, see workloads.detector; masks are not looked at."""
+        """Return the loss of a batch by its parts, see workloads.detector; masks are not looked at."""
         heads, anchors = self._looked_at(images)
         targets = targets_of(boxes, classes, None, _FIRST)
         losses: dict[str, torch.Tensor] = self.compute_loss(targets, heads, anchors, self._matched(targets, anchors))
@@ -92,7 +92,7 @@ class PreparedSSD(SumOfParts, SSD):
         return heads, self.anchor_generator(listed(images), [full(values) for values in features])
 
     def at_once(self, images: torch.Tensor) -> torch.Tensor:
-        """The same detections, found for all images at once: what an exporter takes."""
+        """Return the same detections, found for all images at once: what an exporter takes."""
         images = normal(images, self.dimensions.mean, self.dimensions.deviation)
         heads = self.head(list(self.backbone(images).values()))
         anchors = torch.from_numpy(self.dimensions.default_boxes()).to(images.device)

@@ -133,7 +133,7 @@ class _TransformerXL(nn.Module):
                 nn.init.normal_(values, mean=1.0 if "norm" in name else 0.0, std=SPREAD)
 
     def fresh_state(self, batch_size: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """The memory of streams that begin: none."""
+        """Return the memory of streams that begin: none."""
         like, shape = self.words.vectors, (batch_size, self.dimensions.layers, self.dimensions.memory)
         memory = torch.zeros(*shape, self.dimensions.width, dtype=like.dtype, device=like.device)
         return memory, torch.zeros(batch_size, dtype=torch.int64, device=like.device)
@@ -163,7 +163,7 @@ def _sinusoids(keys: int, width: int) -> torch.Tensor:
 
 
 def build_transformer_xl(dimensions: Dimensions, vocabulary: int, input_shape: tuple[int, ...]) -> nn.Module:
-    """A Transformer-XL with random weights, for segments of one length."""
+    """Return a Transformer-XL with random weights, for segments of one length."""
     return _TransformerXL(dimensions, vocabulary, input_shape[0])
 
 
