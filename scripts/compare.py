@@ -89,7 +89,7 @@ def _compared(args: argparse.Namespace) -> Compared:
         raise FramewattError(f"TABLE: {args.table} does not end in .csv. Use a path that does.")
     with scratch_folder() as scratch:
         old, new = (
-            side_of(archive, verified_folder(archive, scratch / str(number), Limits.of(args)))
+            side_of(archive, verified_folder(archive, scratch / str(number), Limits.from_arguments(args)))
             for number, archive in enumerate(archives)
         )
         return compare(old, new, quantity, margin)

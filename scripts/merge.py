@@ -20,7 +20,7 @@ def main() -> None:
     args = parser.parse_args()
     archives, name = archives_of(args.archives), name_of(args.study)
     with scratch_folder() as scratch:
-        study = merge(archives, name, scratch, Limits.of(args))
+        study = merge(archives, name, scratch, Limits.from_arguments(args))
     say(f"study: {study}; making its statistics, figures, report and package")
     words = ["--cores", "1", "archive", "--config", f"study={study}"]
     raise SystemExit(subprocess.run([sys.executable, "-m", "snakemake", *words], check=False).returncode)

@@ -7,7 +7,7 @@ from pathlib import Path
 from framewatt.base.cli import run, say
 from framewatt.base.ending import scratch_folder
 from framewatt.base.errors import FramewattError
-from framewatt.package.confined import Limits, check, made_again
+from framewatt.package.confined import Limits, check, rebuild_confined
 from framewatt.package.paths import empty_folder
 from framewatt.package.rebuild import not_compared_in
 from framewatt.package.verification.earlier import but_for_added
@@ -20,14 +20,14 @@ def main() -> None:
     parser.add_argument("--target", type=Path, required=True)
     Limits.add_arguments(parser)
     args = parser.parse_args()
-    limits = Limits.of(args)
+    limits = Limits.from_arguments(args)
     begin = time.monotonic()
     with empty_folder(args.target):
         with scratch_folder() as scratch:
             problems = check(args.archive, scratch, limits, rebuild=False)["problems"]
         if problems:
             raise FramewattError(f"{args.archive}: {problems[-1]}. Use a package that make verify accepts.")
-        differences = made_again(args.archive, args.target, limits)
+        differences = rebuild_confined(args.archive, args.target, limits)
     for difference in differences:
         say(difference)
     if differences:

@@ -19,7 +19,7 @@ def main() -> None:
     Limits.add_arguments(parser)
     args = parser.parse_args()
     signed = signed_by(args.archive, args.signers)
-    limits = Limits.of(args)
+    limits = Limits.from_arguments(args)
     with scratch_folder() as scratch:
         outcome = check(args.archive, scratch, limits, args.rebuild)
     for line in [*outcome["problems"][:-1], *outcome["said"]]:

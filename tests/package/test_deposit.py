@@ -37,7 +37,7 @@ def test_a_draft_that_was_made_and_not_told_of_is_found(package: Package, zenodo
 
 def test_where_no_draft_was_made_none_is_asked_for_blindly(package: Package, zenodo: Zenodo) -> None:
     zenodo.script["POST draft"] = [Answer(502, HTML)]
-    with pytest.raises(FramewattError, match=r"found status 502 .* run it again in a minute"):
+    with pytest.raises(FramewattError, match=r"status 502\. .* Run it again in a minute"):
         deposit(package, zenodo).upload()
     assert zenodo.sent("POST draft") == 1
     deposit(package, zenodo).upload()
@@ -96,5 +96,5 @@ def test_a_draft_that_was_deleted_is_made_again_and_one_that_was_published_is_no
 
 def test_a_file_that_arrived_otherwise_is_told(package: Package, zenodo: Zenodo) -> None:
     zenodo.change = lambda said: json.loads(json.dumps(said).replace(package.md5, "0" * 32))
-    with pytest.raises(FramewattError, match=r"found another checksum of framewatt-trial-0\.1\.0\.zip"):
+    with pytest.raises(FramewattError, match=r"has another checksum of framewatt-trial-0\.1\.0\.zip"):
         deposit(package, zenodo).upload()

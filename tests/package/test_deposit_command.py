@@ -58,7 +58,7 @@ def test_a_package_that_does_not_verify_is_not_sent(genuine: Path, zenodo: Zenod
 def test_a_token_that_is_none_is_one_line(genuine: Path, zenodo: Zenodo, token: str) -> None:
     done = command(genuine, zenodo, "--confirm", DEPOSIT_TOKEN=token)
     assert done.returncode == 1
-    assert done.stderr.startswith("framewatt: deposit: found ")
+    assert done.stderr.startswith("framewatt: deposit: there ")
     assert done.stderr.count("\n") == 1
     assert "tok_" not in done.stderr
     assert zenodo.asked == []

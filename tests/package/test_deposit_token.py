@@ -41,7 +41,7 @@ def test_the_token_goes_nowhere_else(package: Package, zenodo: Zenodo, link: str
             return said
 
         zenodo.change = change
-        with pytest.raises(FramewattError, match=f"found links.{link} .* allowed: an address of that server"):
+        with pytest.raises(FramewattError, match=f"links.{link} in an answer .* with addresses of its own"):
             deposit(package, zenodo).upload()
         assert (other.asked, zenodo.sent("PUT file")) == ([], 0)
 
@@ -100,7 +100,7 @@ def test_netrc_is_not_read(package: Package, zenodo: Zenodo, monkeypatch: pytest
     ],
 )
 def test_no_token_goes_to_a_server_that_is_not_named(server: str) -> None:
-    with pytest.raises(FramewattError, match="deposit: found SERVER=") as raised:
+    with pytest.raises(FramewattError, match="deposit: SERVER=") as raised:
         address_of(server)
     assert "tok_1234567" not in str(raised.value)
 
@@ -110,7 +110,7 @@ def test_servers_that_are_named_get_it_by_https_and_this_machine_by_http_too() -
     assert address_of("https://deposit.uni-x.de", ["deposit.uni-x.de"]) == "https://deposit.uni-x.de"
     assert address_of("http://127.0.0.1:80", ["127.0.0.1"]) == "http://127.0.0.1:80"
     assert address_of("http://[::1]:80", ["[::1]:80"]) == "http://[::1]:80"
-    with pytest.raises(FramewattError, match="allowed: https"):
+    with pytest.raises(FramewattError, match="Use https"):
         address_of("http://deposit.uni-x.de", ["deposit.uni-x.de"])
 
 
@@ -121,5 +121,5 @@ def test_blanks_around_a_token_are_cut_and_what_no_token_has_is_refused() -> Non
             clean_token(bad, "X")
         assert bad[:5] not in str(raised.value)
     for none in (None, "", " \n"):
-        with pytest.raises(FramewattError, match="found no token in X"):
+        with pytest.raises(FramewattError, match="there is no token in X"):
             clean_token(none, "X")

@@ -70,7 +70,7 @@ def refused(archives: list[Path], tmp_path: Path, name: str = "") -> str:
 class TestRefused:
     def test_a_machine_twice(self, made: dict[str, Path], here: Path, tmp_path: Path) -> None:
         told = refused([made["four"], made["again"]], tmp_path)
-        assert f"found runs of the machine {FOUR}" in told
+        assert f"have runs of the machine {FOUR}" in told
 
     def test_another_study_with_cells_of_the_same_names(
         self, made: dict[str, Path], here: Path, tmp_path: Path
@@ -88,9 +88,7 @@ class TestRefused:
             for entry in source.infolist():
                 content = source.read(entry)
                 target.writestr(entry, content.replace(b'"valid": true', b'"valid": false', 1))
-        assert "allowed: a package in which make verify finds nothing wrong" in refused(
-            [made["four"], broken], tmp_path
-        )
+        assert "Use a package in which make verify finds nothing wrong" in refused([made["four"], broken], tmp_path)
 
     def test_a_disk_that_is_full_leaves_nothing(
         self, made: dict[str, Path], here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -108,10 +106,10 @@ class TestRefused:
         copy = tmp_path / "link.zip"
         copy.symlink_to(made["four"])
         for text, told in (
-            (str(made["four"]), "found 1"),
-            ("", "found 0"),
+            (str(made["four"]), "names 1"),
+            ("", "names no package"),
             (f"{made['four']} {copy}", "which are one file"),
-            (f"{made['four']} nothing.zip", "found no file"),
+            (f"{made['four']} nothing.zip", "is not a file"),
             ("'a.zip b.zip", "No closing quotation"),
         ):
             with pytest.raises(FramewattError, match=told):
@@ -120,7 +118,7 @@ class TestRefused:
     def test_a_name_that_leads_elsewhere(self) -> None:
         assert name_of("both-2") == "both-2"
         for name in ("../x", "A b", "-x"):
-            with pytest.raises(FramewattError, match="STUDY: found"):
+            with pytest.raises(FramewattError, match=r"STUDY: .* is not a name"):
                 name_of(name)
 
 
@@ -133,7 +131,7 @@ class TestLaidOut:
         )
         # The same packages again go on with what is there; others are refused.
         assert merge([made["four"], made["eight"]], "", tmp_path / "2", Limits()).read_text() == told
-        with pytest.raises(FramewattError, match="found results of other packages"):
+        with pytest.raises(FramewattError, match="has results of other packages"):
             merge([made["again"], made["eight"]], "", tmp_path / "3", Limits())
         assert path.read_text() == told
 

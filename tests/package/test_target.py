@@ -32,7 +32,7 @@ def rebuild(package: Path, target: Path) -> str:
 )
 def test_a_target_that_cannot_be_written_is_told(package: Path, tmp_path: Path, name: str, why: str) -> None:
     (tmp_path / "file").write_text("in the way")
-    assert f"{tmp_path / name}: found that it cannot be written ({why}); allowed: an empty folder, or a new one" in (
+    assert f"{tmp_path / name} cannot be written ({why}). Use an empty folder, or a new one" in (
         rebuild(package, tmp_path / name)
     )
     assert (tmp_path / "file").read_text() == "in the way"
@@ -41,23 +41,23 @@ def test_a_target_that_cannot_be_written_is_told(package: Path, tmp_path: Path, 
 def test_what_an_ended_rebuild_left_is_told_with_the_way_on(package: Path, tmp_path: Path) -> None:
     (tmp_path / "again" / "package").mkdir(parents=True)
     assert (
-        f"{tmp_path / 'again'}: found what an earlier make rebuild left, finished or not; allowed: an empty folder, or "
-        f"a new one, where you may write (TARGET=…); mend: remove {tmp_path / 'again'}, and start again as before"
+        f"{tmp_path / 'again'} holds what an earlier make rebuild left, finished or not. Remove {tmp_path / 'again'} "
+        "and run it again, or use an empty folder, or a new one, where you may write (TARGET=…)."
     ) in rebuild(package, tmp_path / "again")
 
 
 def test_files_of_anyone_are_not_called_a_rebuilds(package: Path, tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").touch()
     said = rebuild(package, tmp_path)
-    assert "found files in it" in said
-    assert "remove" not in said
+    assert "holds files. Use an empty" in said
+    assert "Remove" not in said
 
 
 def test_a_refused_package_leaves_no_new_folder_and_an_old_one(tmp_path: Path) -> None:
     (tmp_path / "x.zip").write_bytes(b"none")
     (tmp_path / "old").mkdir()
     for name in ("old", "new"):
-        assert "found no readable zip file" in rebuild(tmp_path / "x.zip", tmp_path / name)
+        assert "is not a readable zip file" in rebuild(tmp_path / "x.zip", tmp_path / name)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["old", "x.zip"]
 
 
@@ -68,9 +68,7 @@ def test_a_signature_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     package.with_name("x.zip.sig").mkdir()
     done = call("sign.py", "--archive", package, "--key", jane)
     assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
-    assert (
-        f"sign: {package}.sig: found that it cannot be written (Is a directory); allowed: a package in a" in done.stderr
-    )
+    assert f"sign: {package}.sig cannot be written (Is a directory). Copy the package into a" in done.stderr
     assert not list(tmp_path.glob(".*"))
 
 
@@ -88,5 +86,5 @@ def test_a_package_in_a_read_only_folder_is_told_when_it_is_signed(tmp_path: Pat
     finally:
         subprocess.run(["chattr", "-i", folder], capture_output=True, check=False)
         folder.chmod(0o755)
-    assert "found that it cannot be written" in done.stderr
+    assert "cannot be written" in done.stderr
     assert "Traceback" not in done.stderr

@@ -60,15 +60,15 @@ class Limits:
             parser.add_argument(f"--{name}", type=_positive, default=most, help=what)
 
     @classmethod
-    def of(cls, args: argparse.Namespace) -> "Limits":
-        """The limits that a script was called with, see add_arguments."""
+    def from_arguments(cls, args: argparse.Namespace) -> "Limits":
+        """Return the limits that a script was called with, see add_arguments."""
         return cls(args.seconds, int(args.memory_gb * 2**30), int(args.disk_gb * 2**30))
 
 
 def _positive(text: str) -> float:
     value = float(text)
     if not 0 < value < 1e6:
-        raise argparse.ArgumentTypeError(f"found {text}; allowed: a number above 0 and below 1000000")
+        raise argparse.ArgumentTypeError(f"{text} is out of range. Use a number above 0 and below 1000000.")
     return value
 
 
@@ -88,18 +88,18 @@ def confined(function: str, arguments: Mapping[str, Any], limits: Limits, what: 
         FramewattError: the function raised one, reached a limit, or its process ended in any other way.
     """
     with scratch_folder() as folder:
-        answer, said = folder / "answer.json", folder / "said.txt"
+        answer, printed = folder / "answer.json", folder / "output.txt"
         command = [sys.executable, "-P", "-m", "framewatt.package.confined", function, str(answer)]
-        limits_told = [limits.seconds, limits.memory_b, limits.disk_b]
+        limit_values = [limits.seconds, limits.memory_b, limits.disk_b]
         # The child's own children are waited for too: nothing may write into a folder that is being removed.
         adopt_orphans()
         others = children()
         process = None
-        with said.open("wb") as output:
+        with printed.open("wb") as output:
             try:
                 with unbroken():
                     process = subprocess.Popen(
-                        [*command, json.dumps(limits_told), json.dumps(arguments)],
+                        [*command, json.dumps(limit_values), json.dumps(arguments)],
                         stdin=subprocess.DEVNULL,
                         stdout=output,
                         stderr=output,
@@ -116,11 +116,11 @@ def confined(function: str, arguments: Mapping[str, Any], limits: Limits, what: 
                     _end(process, others)
         if code == 0:
             return _answered(answer, what)
-        raise FramewattError(f"{what}: {_ending(code, _last_line(said), limits)}")
+        raise FramewattError(f"{what}: {_ending(code, _last_line(printed), limits)}")
 
 
 def _path() -> str:
-    """PYTHONPATH of the process: this checkout first."""
+    """Return the PYTHONPATH of the process, with this checkout first."""
     given = os.environ.get("PYTHONPATH")
     return os.pathsep.join([str(_LIBRARY), *([given] if given else [])])
 
@@ -136,7 +136,9 @@ def _end(process: subprocess.Popen[bytes] | None, spared: set[int]) -> None:
 
 def _answered(answer: Path, what: str) -> Any:
     if answer.stat().st_size > _LARGEST_ANSWER_B:
-        raise FramewattError(f"{what}: found more to say of it than {_LARGEST_ANSWER_B} bytes; allowed: less")
+        raise FramewattError(
+            f"{what}: reading it gives more than {_LARGEST_ANSWER_B} bytes of results. Use a smaller package."
+        )
     content = json.loads(answer.read_text(encoding="utf-8"))
     if "error" in content:
         raise FramewattError(content["error"])
@@ -144,44 +146,43 @@ def _answered(answer: Path, what: str) -> Any:
 
 
 def _ending(code: int | None, last: str, limits: Limits) -> str:
-    """Why the process gave no result, in words."""
+    """Return why the process gave no result, and what to do."""
     if code in (None, -signal.SIGXCPU):
-        return f"found content that takes more than {limits.seconds:g} s; {_allowed('TIME_S')}"
+        return f"its content takes more than {limits.seconds:g} s to read. {_raise_limit('TIME_S')}"
     if code == _TOO_LARGE or any(word in last for word in ("bad_alloc", "MemoryError", "emory allocation")):
-        return f"found content that needs more than {limits.memory_b / 2**30:g} GB of memory; {_allowed('MEMORY_GB')}"
+        return f"its content needs more than {limits.memory_b / 2**30:g} GB of memory. {_raise_limit('MEMORY_GB')}"
     if code == -signal.SIGXFSZ:
-        return f"found content that needs more than {limits.disk_b / 2**30:g} GB of disk; {_allowed('DISK_GB')}"
+        return f"its content needs more than {limits.disk_b / 2**30:g} GB of disk. {_raise_limit('DISK_GB')}"
     if code is not None and code < 0:
-        # Libraries that look at no failed allocation end so, too.
-        room = f"what can be read in {limits.memory_b / 2**30:g} GB of memory"
-        more = "a larger package that you trust is given more by MEMORY_GB=… in the command"
-        return f"found content that ended its reader by {signal.Signals(-code).name}; allowed: {room}; {more}"
-    return f"found content of a form that no package has ({last[:200]}); allowed: what framewatt packed"
+        # A library that does not check its allocations crashes where memory runs out.
+        cause = f"Perhaps it needs more than {limits.memory_b / 2**30:g} GB of memory"
+        return f"its content ended its reader by {signal.Signals(-code).name}. {cause}. {_raise_limit('MEMORY_GB')}"
+    return f"its content has another form than packages have ({last[:200]}). Use the package as it was written."
 
 
-def _allowed(variable: str) -> str:
-    return f"allowed: no more, unless you trust it and say {variable}=… in the command"
+def _raise_limit(variable: str) -> str:
+    return f"If you trust it, raise the limit with {variable}=… in the command."
 
 
-def _last_line(said: Path) -> str:
-    with said.open("rb") as file:
-        file.seek(max(0, said.stat().st_size - _LAST_B))
+def _last_line(printed: Path) -> str:
+    with printed.open("rb") as file:
+        file.seek(max(0, printed.stat().st_size - _LAST_B))
         lines = file.read().decode(errors="replace").splitlines()
-    return next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")
+    return next((line.strip() for line in reversed(lines) if line.strip()), "it printed nothing")
 
 
 def _most_mapped_b() -> int:
-    """Peak address space of this process in bytes, which is what the memory limit applies to."""
+    """Return the peak address space of this process in bytes, which is what the memory limit applies to."""
     status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
     return 1024 * int(status.partition("VmPeak:")[2].split()[0])
 
 
 def _main(function: str, answer: str, limits: str, arguments: str) -> None:
-    """Main function of the child process: sets the limits before it imports the module that reads the content."""
+    """Set the limits of the child process, then import and call the function that reads the content."""
     seconds, memory_b, disk_b = json.loads(limits)
     for kind, soft, hard in (
         (resource.RLIMIT_AS, memory_b, memory_b),
-        # At the hard CPU limit the kernel sends SIGKILL, which would not tell which limit was reached.
+        # At the hard CPU limit the kernel sends SIGKILL, which would not show which limit was reached.
         (resource.RLIMIT_CPU, int(seconds) + 1, int(seconds) + 3),
         (resource.RLIMIT_FSIZE, disk_b, disk_b),
         (resource.RLIMIT_CORE, 0, 0),
@@ -196,7 +197,7 @@ def _main(function: str, answer: str, limits: str, arguments: str) -> None:
     except FramewattError as error:
         content = {"error": str(error)}
     except (MemoryError, ImportError):
-        # A library could not be mapped for lack of memory.
+        # An ImportError too: without memory, a library cannot be mapped.
         os._exit(_TOO_LARGE)
     except SystemError:
         # CPython raises this where a failed allocation went unchecked, and for other bugs, far from the memory limit.
@@ -224,24 +225,24 @@ def check(archive: Path, scratch: Path, limits: Limits, rebuild: bool) -> dict[s
         archive: the zip file.
         scratch: an empty folder, which the caller removes.
         limits: of the process; rebuilding may take REBUILDING_TAKES times as long.
-        rebuild: whether to rebuild the derived files too, if nothing else is wrong.
+        rebuild: whether to rebuild the derived files too, if no other problem was found.
 
     Returns:
-        `problems`, the last of which sums them up, and `said`: what is proven if there are no problems.
+        `problems`, with a summary as the last one, and `said`: what is proven if there are no problems.
 
     Raises:
         FramewattError: it cannot be checked within the limits, or is no package.
     """
     given = {"archive": str(archive), "scratch": str(scratch), "disk_b": limits.disk_b}
-    told: dict[str, list[str]] = confined(f"{_WORK}:verified", given, limits, str(archive))
-    if rebuild and not told["problems"]:
+    report: dict[str, list[str]] = confined(f"{_WORK}:verified", given, limits, str(archive))
+    if rebuild and not report["problems"]:
         given = {"archive": str(archive), "scratch": str(scratch)}
-        told = confined(f"{_WORK}:rebuilt", given, _longer(limits), str(archive))
-    return told
+        report = confined(f"{_WORK}:rebuilt", given, _longer(limits), str(archive))
+    return report
 
 
-def made_again(archive: Path, target: Path, limits: Limits) -> list[str]:
-    """Rebuild a package that was verified, in a process of its own.
+def rebuild_confined(archive: Path, target: Path, limits: Limits) -> list[str]:
+    """Rebuild a verified package in a process of its own, and compare the files.
 
     Args:
         archive: the zip file.

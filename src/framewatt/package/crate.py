@@ -185,7 +185,7 @@ def _folder_of(record: Mapping[str, Any], files: Mapping[str, Any]) -> str:
 
 
 def _imported_run(crate: ROCrate, below: _Below, record: Mapping[str, Any]) -> Any:
-    """One imported run as an action of the tools that logged it, with the hashes of its files."""
+    """Return an imported run as an action of the tools that logged it, with the hashes of its files."""
     tools = [
         _add(crate, f"#tool-{tool}", "SoftwareApplication", name=tool, softwareVersion="unknown")
         for tool in record["meters"]
@@ -193,7 +193,7 @@ def _imported_run(crate: ROCrate, below: _Below, record: Mapping[str, Any]) -> A
     window = record["windows"].get("process", {})
     failed = record["status"] != "ok"
     folder = f"results/{record['study']}/measure/{record['cell_id']}/{record['repetition']}"
-    told = "; ".join(f"{file['path']} (sha256 {file['sha256']})" for file in record["files"])
+    sources = "; ".join(f"{file['path']} (sha256 {file['sha256']})" for file in record["files"])
     action: dict[str, Any] = {
         "name": f"{record['cell_id']}, repetition {record['repetition']}",
         "instrument": tools,
@@ -201,7 +201,7 @@ def _imported_run(crate: ROCrate, below: _Below, record: Mapping[str, Any]) -> A
         "endTime": window.get("end_utc"),
         "actionStatus": {"@id": f"http://schema.org/{'FailedActionStatus' if failed else 'CompletedActionStatus'}"},
         "result": below.get(folder, []),
-        "description": f"read from {told}" if told else "no file was there",
+        "description": f"read from {sources}" if sources else "no file was there",
     }
     if failed:
         action["error"] = "; ".join(record["reasons"])
@@ -209,7 +209,7 @@ def _imported_run(crate: ROCrate, below: _Below, record: Mapping[str, Any]) -> A
 
 
 def span_utc(records: Iterable[Mapping[str, Any]]) -> tuple[str | None, str | None]:
-    """When the first run began and when the last ended; None where no run has a UTC timestamp."""
+    """Return when the first run started and when the last ended; None if no run has a UTC timestamp."""
     windows = (record["windows"]["process"] for record in records if "process" in record["windows"])
     spans = [(window["start_utc"], window["end_utc"]) for window in windows]
     started, ended = [start for start, _ in spans if start], [end for _, end in spans if end]
@@ -218,7 +218,7 @@ def span_utc(records: Iterable[Mapping[str, Any]]) -> tuple[str | None, str | No
 
 def _add(crate: ROCrate, entity_id: str, kind: str, /, **properties: Any) -> Any:
     """Add an entity to the crate; an existing one is returned unchanged."""
-    # To ask for one that is not there makes the crate look through all that are, for crates within it.
+    # To dereference an absent entity searches all entities for crates within the crate.
     if entity_id in crate:
         return crate.dereference(entity_id)
     entity = crate.add(ContextEntity(crate, entity_id, properties={"@type": kind}))

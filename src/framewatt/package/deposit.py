@@ -23,7 +23,7 @@ from framewatt.package.confined import Limits, check
 from framewatt.package.deposit_server import Server, UnknownOutcomeError
 
 _LARGEST_METADATA_B = 1 << 20
-_TOLD = 3
+_SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,12 @@ class Package:
 
 
 def verified(path: Path, limits: Limits | None = None) -> Package:
-    """Verify a package as `make verify` does; its checksums are taken before, so that later changes show.
+    """Verify a package as `make verify` does.
+
+    Its checksums are computed first, so that later changes show.
 
     Raises:
-        FramewattError: it is no package, or something in it is wrong.
+        FramewattError: it is no package, or it has problems.
     """
     try:
         with path.open("rb") as file:
@@ -60,19 +62,19 @@ def verified(path: Path, limits: Limits | None = None) -> Package:
             file.seek(0)
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise FramewattError(f"{path}: found nothing to read ({error.strerror}); allowed: a package") from error
+        raise FramewattError(f"{path} cannot be read ({error.strerror}). Use the path of a package.") from error
     with scratch_folder() as scratch:
         problems = check(path, scratch, limits or Limits(), rebuild=False)["problems"]
     if problems:
         raise FramewattError(
-            f"{path}: found {problems[-1]}: {'; '.join(problems[:-1][:_TOLD])}; allowed: a package that `make verify` "
-            "finds nothing wrong with; nothing was sent"
+            f"{path}: {problems[-1]}: {'; '.join(problems[:-1][:_SHOWN])}. Nothing was sent. Use a package in which "
+            "`make verify` finds no problem."
         )
     return Package(path, md5, sha256, metadata_of(path))
 
 
 def metadata_of(package: Path) -> dict[str, Any]:
-    """Content of the package's .zenodo.json, which becomes the draft's metadata.
+    """Return the content of the package's .zenodo.json, which becomes the draft's metadata.
 
     Raises:
         FramewattError: the file is no package.
@@ -84,7 +86,7 @@ def metadata_of(package: Path) -> dict[str, Any]:
                 metadata = dict(json.loads(file.read(_LARGEST_METADATA_B)))
             return {**metadata, "title": str(metadata["title"])}
     except (OSError, StopIteration, ValueError, TypeError, KeyError, RecursionError, zipfile.BadZipFile) as error:
-        raise FramewattError(f"{package}: found no .zenodo.json in it; allowed: a package of framewatt's") from error
+        raise FramewattError(f"{package} has no .zenodo.json. Use a package that framewatt wrote.") from error
 
 
 _DRAFTS = "/api/deposit/depositions"
@@ -137,17 +139,17 @@ class Deposit:
             self.server.ask("PUT", f"{draft.bucket}/{quote(name, safe='')}", file=self.package.path)
             draft = self._requested_draft(draft.number) or draft
         if draft.files.get(name) != self.package.md5:
-            found = "another checksum" if name in draft.files else "no file"
+            fault = "another checksum of" if name in draft.files else "no file"
             raise FramewattError(
-                f"deposit: found {found} of {name} in the draft on {self.server.address} after sending it; run it "
-                "again to send it anew, and leave the package alone meanwhile"
+                f"deposit: the draft on {self.server.address} has {fault} {name} after the upload. Run it again, and "
+                "do not change the package meanwhile."
             )
         if self.server.ask("PUT", path, content={"metadata": self._metadata()}) is None:
-            raise FramewattError(f"deposit: found draft {draft.number} gone from {self.server.address}; run it again")
+            raise FramewattError(f"deposit: draft {draft.number} is gone from {self.server.address}. Run it again.")
         return self.server.cut(draft.page)
 
     def _draft(self) -> Draft:
-        """The draft of an earlier upload, from here or from a copy of this package; else a new one."""
+        """Return the draft of an earlier upload of this package or of a copy; create one if there is none."""
         draft = self._noted() or self._marked()
         if draft is None:
             try:
@@ -158,21 +160,21 @@ class Deposit:
         return draft
 
     def _noted(self) -> Draft | None:
-        """The draft that the note beside the package names, if it still exists."""
+        """Return the draft that the note next to the package names, if it still exists."""
         number = self._notes().get(self.server.address)
         draft = self._requested_draft(number)
         if draft and draft.published:
             raise FramewattError(
-                f"deposit: found that {self.package.path.name} is published already, as {number} on "
-                f"{self.server.address}; to deposit it once more delete {self.note}"
+                f"deposit: {self.package.path.name} is published already, as {number} on {self.server.address}. Delete "
+                f"{self.note} to deposit it once more."
             )
         return draft
 
     def _marked(self) -> Draft | None:
-        """The draft whose metadata name this package's hash, if any."""
+        """Return the draft with this package's hash in its metadata, if there is one."""
         listed = self.server.ask("GET", f"{_DRAFTS}?size=100&sort=mostrecent")
         if not isinstance(listed, list):
-            raise FramewattError(f"deposit: found no list of drafts on {self.server.address}; allowed: one")
+            raise FramewattError(f"deposit: {self.server.address} gives no list of drafts. Use a server of Zenodo's.")
         for entry in listed:
             metadata = entry.get("metadata") if isinstance(entry, dict) else None
             notes = metadata.get("notes") if isinstance(metadata, dict) else None
@@ -183,35 +185,38 @@ class Deposit:
         return None
 
     def _marked_by_now(self, error: FramewattError) -> Draft:
-        """The draft that the server made although the connection broke; the server may take a while to list it."""
+        """Return the draft that the server made although the connection broke.
+
+        The server may take a while to list it.
+        """
         for attempt in range(1, self.server.attempts + 1):
             time.sleep(self.server.pause_s * attempt)
             if draft := self._marked():
                 return draft
         raise FramewattError(
-            f"{error} when it was asked for a draft, and no draft for it on the list; run it again in a minute: if one "
-            "was made it is found then, and no second one is made"
+            f"{error} There is no draft for this package on its list. Run it again in a minute: it uses the draft if "
+            "the server made it."
         ) from error
 
     def _requested_draft(self, number: str | None) -> Draft | None:
         if number is None:
             return None
-        said = self.server.ask("GET", f"{_DRAFTS}/{number}")
-        return None if said is None else self._draft_of(said)
+        answer = self.server.ask("GET", f"{_DRAFTS}/{number}")
+        return None if answer is None else self._draft_of(answer)
 
-    def _draft_of(self, said: Any) -> Draft:
+    def _draft_of(self, answer: Any) -> Draft:
         """Parse an answer as a draft.
 
         Raises:
             FramewattError: it is no draft, or points to another server.
         """
-        number = _number_of(said)
-        links = said.get("links") if isinstance(said, dict) else None
-        files = said.get("files", []) if isinstance(said, dict) else None
+        number = _number_of(answer)
+        links = answer.get("links") if isinstance(answer, dict) else None
+        files = answer.get("files", []) if isinstance(answer, dict) else None
         if not number or not isinstance(links, dict) or not isinstance(files, list):
             raise FramewattError(
-                f"deposit: found {self.server.cut(json.dumps(said))[:80]!r} for a draft on {self.server.address}; "
-                "allowed: one with id, links and files, as Zenodo's interface has it"
+                f"deposit: {self.server.address} gives {self.server.cut(json.dumps(answer))[:80]!r} as a draft. Use a "
+                "server of Zenodo's: its drafts have id, links and files."
             )
         there = [(file.get("filename"), file.get("checksum")) for file in files if isinstance(file, dict)]
         return Draft(
@@ -219,17 +224,17 @@ class Deposit:
             bucket=self.server.own_path(links.get("bucket"), "links.bucket").rstrip("/"),
             page=self.server.address + self.server.own_path(links.get("html"), "links.html"),
             files={str(name): str(checksum).removeprefix("md5:") for name, checksum in there},
-            published=said.get("submitted") is True,
+            published=answer.get("submitted") is True,
         )
 
     def _metadata(self) -> dict[str, Any]:
-        """The metadata in the form of the interface."""
-        told = {key: value for key, value in self.package.metadata.items() if value not in (None, [], "")}
-        notes = " ".join(filter(None, [str(told.get("notes", "")), self.package.mark]))
-        return {**told, "notes": notes, "prereserve_doi": True}
+        """Return the metadata in the form of the interface."""
+        metadata = {key: value for key, value in self.package.metadata.items() if value not in (None, [], "")}
+        notes = " ".join(filter(None, [str(metadata.get("notes", "")), self.package.mark]))
+        return {**metadata, "notes": notes, "prereserve_doi": True}
 
     def _notes(self) -> dict[str, str]:
-        """The number of the draft on each server, from the note beside the package."""
+        """Return the number of the draft on each server, from the note next to the package."""
         if not self.note.exists():
             return {}
         try:
@@ -237,13 +242,13 @@ class Deposit:
             notes = {address: _number_of({"id": number}) for address, number in content.items()}
         except (OSError, ValueError, AttributeError, RecursionError) as error:
             raise FramewattError(
-                f"{self.note}: found no note of a deposit; delete it, a draft is found without"
+                f"{self.note} is not the note of a deposit. Delete it: the draft is looked up on the server."
             ) from error
         return {address: number for address, number in notes.items() if number}
 
 
-def _number_of(said: Any) -> str | None:
-    """The id of a draft, if it is safe in a path; else None."""
-    number = said.get("id") if isinstance(said, Mapping) else None
+def _number_of(answer: Any) -> str | None:
+    """Return the id of a draft if it is safe in a path, else None."""
+    number = answer.get("id") if isinstance(answer, Mapping) else None
     text = str(number) if isinstance(number, int | str) and not isinstance(number, bool) else ""
     return text if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9-]{0,63}", text) else None

@@ -31,7 +31,9 @@ _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:]+\]")
 
 
 def address_of(server: str, allowed: Collection[str] = ()) -> str:
-    """The checked address of a server that may get a token: https, and a host of Zenodo's or one that the user allows.
+    """Check that a server may get a token, and return its address.
+
+    It has to use https, and be Zenodo's or a host that the user allows.
 
     Args:
         server: as the user gave it.
@@ -46,38 +48,40 @@ def address_of(server: str, allowed: Collection[str] = ()) -> str:
     host = f"[{host}]" if ":" in host else host
     plain = parts is not None and not (parts.username or parts.password or parts.query or parts.fragment)
     if parts is None or not plain or parts.path not in ("", "/") or not _HOST.fullmatch(host):
-        raise FramewattError(f"deposit: found SERVER={shown}; allowed: https://host, with nothing before or behind it")
+        raise FramewattError(f"deposit: SERVER={shown} is not the address of a server. Use https://host alone.")
     place = host if parts.port is None else f"{host}:{parts.port}"
     known = {urlsplit(address).netloc for address in TOKENS}
     if place not in known and not {place, host} & {name.lower() for name in allowed}:
         raise FramewattError(
-            f"deposit: found SERVER={shown}, to which no token goes; allowed: {', '.join(sorted(TOKENS))}, or "
-            f"another that you trust with one and name: ALLOW_HOST={place}"
+            f"deposit: SERVER={shown} may not get a token. Use {' or '.join(sorted(TOKENS))}. If you trust the server "
+            f"with a token, allow it: ALLOW_HOST={place}"
         )
     if parts.scheme != "https" and not (parts.scheme == "http" and _is_here(host)):
-        raise FramewattError(f"deposit: found SERVER={shown}; allowed: https, so that nobody else reads the token")
+        raise FramewattError(
+            f"deposit: SERVER={shown} has no encryption. Use https, so that nobody else reads the token."
+        )
     return f"{parts.scheme}://{place}"
 
 
 def clean_token(text: str | None, variable: str) -> str:
-    """A token without surrounding whitespace.
+    """Return a token without surrounding whitespace.
 
     Raises:
         FramewattError: there is no token, or it holds a character that no token has.
     """
     token = (text or "").strip()
     if not token:
-        raise FramewattError(f"deposit: found no token in {variable}; allowed: a token of that server")
+        raise FramewattError(f"deposit: there is no token in {variable}. Set it to a token of that server.")
     if not re.fullmatch(r"[\x21-\x7e]{8,4096}", token):
         raise FramewattError(
-            f"deposit: found blanks, line ends, letters beyond ASCII, or fewer than 8 characters in the token in "
-            f"{variable}; allowed: the token as the server showed it"
+            f"deposit: there are blanks, line ends, letters beyond ASCII, or fewer than 8 characters in the token in "
+            f"{variable}. Set it to the token as the server showed it."
         )
     return token
 
 
 def split(address: str) -> SplitResult | None:
-    """The parts of an address; None where it holds anything that URL parsers interpret differently."""
+    """Return the parts of an address; None if it has anything that URL parsers interpret differently."""
     if re.search(r"[^\x21-\x7e]|\\", address):
         return None
     try:
@@ -161,18 +165,21 @@ class Server:
                     break
             else:
                 if status < 500 and status != 429:
-                    return self._judged(status, body)
+                    return self._parse_answer(status, body)
                 problem, heard = f"status {status}", status != 429
             if once and heard:
-                raise UnknownOutcomeError(f"deposit: found {problem} from {self.address}")
+                raise UnknownOutcomeError(
+                    f"deposit: a request to {self.address} ended with {problem}. It may have been carried out."
+                )
             if attempt < self.attempts:
                 time.sleep(self.pause_s * attempt)
         raise FramewattError(
-            f"deposit: found {problem} from {self.address}, {attempt} times; run it again to go on with the same draft"
+            f"deposit: a request to {self.address} ended with {problem}, {attempt} times. Run it again to go on with "
+            "the same draft."
         )
 
     def own_path(self, address: object, what: str) -> str:
-        """The path of an address in an answer, if it is on the same server.
+        """Return the path of an address in an answer, if it is on the same server.
 
         Raises:
             FramewattError: it is on another server, which must not get the token.
@@ -181,14 +188,14 @@ class Server:
         own = urlsplit(self.address)
         if parts is None or (parts.scheme, parts.netloc.lower(), parts.query) != (own.scheme, own.netloc, ""):
             raise FramewattError(
-                f"deposit: found {what} {self.cut(address)!r} in an answer of {self.address}; allowed: an address of "
-                "that server, since the token goes nowhere else"
+                f"deposit: {what} in an answer of {self.address} is {self.cut(address)!r}. Use a server that answers "
+                "with addresses of its own: the token goes nowhere else."
             )
         return quote(parts.path, safe="/%~")
 
-    def cut(self, said: object) -> str:
-        """A server's message, shortened to one line, with the token removed in any encoding."""
-        text = " ".join("".join(c if c.isprintable() else " " for c in str(said)[: 10 * _LONGEST_MESSAGE]).split())
+    def cut(self, message: object) -> str:
+        """Return a server's message, shortened to one line, with the token removed in any encoding."""
+        text = " ".join("".join(c if c.isprintable() else " " for c in str(message)[: 10 * _LONGEST_MESSAGE]).split())
         text = Secrets({self.token: f"<secret: {self.variable}>"}).redact(text)
         pieces = (self.token[at : at + _ECHOED].lower() for at in range(len(self.token) - _ECHOED + 1))
         return "(it echoes the token)" if any(piece in text.lower() for piece in pieces) else text[:_LONGEST_MESSAGE]
@@ -217,31 +224,36 @@ class Server:
             ) as answer:
                 return answer.status_code, answer.raw.read(_LARGEST_ANSWER_B + 1, decode_content=False)
 
-    def _judged(self, status: int, body: bytes) -> Any:
+    def _parse_answer(self, status: int, body: bytes) -> Any:
         where = f"{self.address} answers {status}"
         if status in (401, 403):
             raise FramewattError(
-                f"deposit: {self.address} refuses the token in {self.variable} ({status}); allowed: one with the "
-                "scopes deposit:write and deposit:actions"
+                f"deposit: {self.address} refuses the token in {self.variable} ({status}). Use one with the "
+                "scopes deposit:write and deposit:actions."
             )
         if status in (404, 410):
             return None
-        said = _parsed(body)
+        answer = _parsed(body)
         if not 200 <= status < 300:
-            elsewhere = "and points elsewhere, where the token must not go" if 300 <= status < 400 else ""
-            raise FramewattError(f"deposit: {where} {elsewhere or self._message(said)}")
-        if said is None:
+            if status < 400:
+                raise FramewattError(
+                    f"deposit: {where} and points elsewhere, where the token must not go. Use the server's own address."
+                )
+            raise FramewattError(f"deposit: {where}: {self._reason(answer)}. Correct that, and run it again.")
+        if answer is None:
             kind = "more than an answer has" if len(body) > _LARGEST_ANSWER_B else "no JSON"
-            raise FramewattError(f"deposit: {where} with {kind}: {self.cut(body[:80].decode('latin-1'))!r}")
-        return said
+            raise FramewattError(
+                f"deposit: {where} with {kind}: {self.cut(body[:80].decode('latin-1'))!r}. Use a server of Zenodo's."
+            )
+        return answer
 
-    def _message(self, said: Any) -> str:
-        """The reason in an error answer, with the fields that it names."""
-        told = said if isinstance(said, dict) else {}
-        errors = told.get("errors")
+    def _reason(self, answer: Any) -> str:
+        """Return the reason in an error answer, with the fields that it names."""
+        content = answer if isinstance(answer, dict) else {}
+        errors = content.get("errors")
         fields = [e for e in errors if isinstance(e, dict)] if isinstance(errors, list) else []
         more = "; ".join(f"{e.get('field')}: {e.get('message', e.get('messages'))}" for e in fields[:5])
-        return f": {self.cut(' '.join(filter(None, [str(told.get('message', 'nothing more')), more])))}"
+        return self.cut(" ".join(filter(None, [str(content.get("message", "no reason given")), more])))
 
 
 def _parsed(body: bytes) -> Any:

@@ -1,4 +1,4 @@
-"""Joins packages of one study from several machines into one results tree, in which the machine is a factor."""
+"""Join packages of one study from several machines into one results tree, in which the machine is a factor."""
 
 import os
 import shutil
@@ -48,19 +48,19 @@ def merge(archives: Sequence[Path], name: str, scratch: Path, limits: Limits) ->
         source = verified_source(archive, scratch / str(number), limits)
         if source.machine in sources:
             raise FramewattError(
-                f"{archive}: found runs of the machine {source.machine}, of which {archive_of[source.machine]} is too; "
-                "allowed: each machine once (machines of like hardware cannot be told apart)"
+                f"{archive} and {archive_of[source.machine]} have runs of the machine {source.machine}. Name each "
+                "machine once (machines of like hardware are not distinguishable)."
             )
         if sources and (difference := difference_of(next(iter(sources.values())).plan, source.plan)):
             raise FramewattError(f"{archive}: {difference}")
         sources[source.machine], archive_of[source.machine] = source, archive
     if len(sources) < 2:
-        raise FramewattError(f"ARCHIVES: found {len(sources)} package; allowed: two or more, of one machine each")
+        raise FramewattError(f"ARCHIVES names {len(sources)} package. Name two or more, of one machine each.")
     return _lay_out(dict(sorted(sources.items())), name)
 
 
 def verified_source(archive: Path, scratch: Path, limits: Limits) -> Source:
-    """The package of one machine, unpacked and verified.
+    """Unpack and verify the package of one machine.
 
     Raises:
         FramewattError: it does not verify, or is of no or of several machines, or of another framewatt.
@@ -73,27 +73,26 @@ def verified_source(archive: Path, scratch: Path, limits: Limits) -> Source:
     paths = sorted(source.results.glob("measure/*/*/run.json"))
     machines = machines_in(map(read_run, paths))
     if len(machines) != 1 or machines == ["None"]:
-        raise FramewattError(f"{archive}: found runs of {len(machines)} machines; allowed: of one that is known")
+        raise FramewattError(f"{archive} has runs of {len(machines)} machines. Use a package of one known machine.")
     versions = sorted({str(record["framewatt_version"]) for record in map(read_run, paths)})
     if versions != [__version__]:
         raise FramewattError(
-            f"{archive}: found runs of framewatt {', '.join(versions)}; allowed: {__version__}, which merges them"
+            f"{archive} has runs of framewatt {', '.join(versions)}. Merge it with that version: this is {__version__}."
         )
     return Source(machines[0], source.folder, source.plan, source.blocks)
 
 
 def verified_folder(archive: Path, scratch: Path, limits: Limits) -> Path:
-    """Where a package is unpacked, in which nothing is wrong.
+    """Unpack and verify a package, and return its folder.
 
     Raises:
-        FramewattError: something is.
+        FramewattError: it has problems.
     """
     scratch.mkdir(parents=True)
     problems = check(archive, scratch, limits, rebuild=False)["problems"]
     if problems:
         raise FramewattError(
-            f"{archive}: found {problems[0]} ({problems[-1]}); allowed: a package in which make verify finds nothing "
-            "wrong"
+            f"{archive}: {problems[0]} ({problems[-1]}). Use a package in which make verify finds nothing wrong."
         )
     (folder,) = (scratch / "verified").iterdir()
     return folder
@@ -106,11 +105,11 @@ def _lay_out(sources: Mapping[str, Source], name: str) -> Path:
     results, path = Path("results", str(study["study"])), STUDIES / f"{study['study']}.yaml"
     there = sorted(entry.name for entry in results.iterdir()) if results.is_dir() else []
     if there:
-        told = load_yaml(path).get(PACKAGES) if path.is_file() else None
-        if told != study[PACKAGES]:
+        packages = load_yaml(path).get(PACKAGES) if path.is_file() else None
+        if packages != study[PACKAGES]:
             raise FramewattError(
-                f"{results}: found results of other packages, or of another study; allowed: those of these packages; "
-                f"mend: give the whole another name (STUDY=…), or remove {results}"
+                f"{results} has results of other packages, or of another study. Give the merged study another name "
+                f"(STUDY=…), or remove {results}."
             )
         return path
     partial = results.with_name(f".{results.name}{partial_suffix()}")
@@ -136,7 +135,7 @@ def _copied(folder: Path, target: Path) -> None:
 
 
 def study_of_packages(sources: Mapping[str, Source], name: str) -> dict[str, Any]:
-    """A merged study as its file has it.
+    """Return a merged study in the form of a study file.
 
     Args:
         sources: by machine.

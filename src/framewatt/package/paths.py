@@ -11,7 +11,7 @@ from framewatt.base.errors import FramewattError
 
 
 def archives_of(text: str) -> list[Path]:
-    """The packages that ARCHIVES names, between blanks; one whose path has blanks stands between quotes.
+    """Return the packages that ARCHIVES names, with blanks between them; a path with blanks needs quotes.
 
     Raises:
         FramewattError: quotes are not closed, a file is named twice or is not there, or there are fewer than two.
@@ -19,26 +19,28 @@ def archives_of(text: str) -> list[Path]:
     try:
         paths = [Path(word) for word in shlex.split(text)]
     except ValueError as error:
-        raise FramewattError(f"ARCHIVES: found {text!r} ({error}); allowed: paths between blanks") from error
+        raise FramewattError(
+            f"ARCHIVES={text!r} is not a list of paths ({error}). Put blanks between paths."
+        ) from error
     if len(paths) < 2:
-        raise FramewattError(f'ARCHIVES: found {len(paths)}; allowed: two packages or more, as ARCHIVES="a.zip b.zip"')
+        raise FramewattError(f'ARCHIVES names {len(paths) or "no"} package. Name two or more: ARCHIVES="a.zip b.zip".')
     seen: dict[Path, Path] = {}
     for path in paths:
         if not path.is_file():
-            raise FramewattError(f"{path}: found no file; allowed: a package")
+            raise FramewattError(f"{path} is not a file. Use the path of a package.")
         if (other := seen.setdefault(path.resolve(), path)) is not path:
-            raise FramewattError(f"ARCHIVES: found {other} and {path}, which are one file; allowed: each once")
+            raise FramewattError(f"ARCHIVES names {other} and {path}, which are one file. Name each file once.")
     return paths
 
 
 def name_of(text: str) -> str:
-    """The name of a study that STUDY gives; empty where it gives none.
+    """Return the name of a study that STUDY gives; empty if it gives none.
 
     Raises:
         FramewattError: it is no name.
     """
     if text and not re.fullmatch("[a-z0-9][a-z0-9-]*", text):
-        raise FramewattError(f"STUDY: found {text!r}; allowed: a name of a-z, 0-9 and -")
+        raise FramewattError(f"STUDY: {text!r} is not a name. Use a-z, 0-9 and -.")
     return text
 
 
@@ -53,22 +55,22 @@ def empty_folder(target: Path) -> Iterator[None]:
     Raises:
         FramewattError: it holds files, is not writable, or cannot be made.
     """
-    allowed = "allowed: an empty folder, or a new one, where you may write (TARGET=…)"
+    advice = "an empty folder, or a new one, where you may write (TARGET=…)."
     there = target.is_dir()
     try:
-        found = sorted(path.name for path in target.iterdir()) if there else []
-        if not found:
+        names = sorted(path.name for path in target.iterdir()) if there else []
+        if not names:
             target.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=target):
                 pass
     except OSError as error:
         _remove(target, there)
-        raise FramewattError(f"{target}: found that it cannot be written ({error.strerror}); {allowed}") from error
-    if found:
-        earlier = set(found) <= set(PARTS)
-        what = "what an earlier make rebuild left, finished or not" if earlier else "files in it"
-        mend = f"; mend: remove {target}, and start again as before" if earlier else ""
-        raise FramewattError(f"{target}: found {what}; {allowed}{mend}")
+        raise FramewattError(f"{target} cannot be written ({error.strerror}). Use {advice}") from error
+    if names:
+        earlier = set(names) <= set(PARTS)
+        what = "what an earlier make rebuild left, finished or not" if earlier else "files"
+        repair = f"Remove {target} and run it again, or use" if earlier else "Use"
+        raise FramewattError(f"{target} holds {what}. {repair} {advice}")
     try:
         yield
     finally:

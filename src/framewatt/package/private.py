@@ -198,7 +198,7 @@ _LOCKS = ("requirements.txt", "environment.json")
 
 
 def secrets_in(secrets: Secrets, payload: Mapping[str, bytes | Path]) -> Iterator[str]:
-    """One line for each kind of secret in each file, with its first place; never the secret itself.
+    """Yield a line for each kind of secret in each file, with its first place; never the secret itself.
 
     Args:
         secrets: what to look for.
@@ -208,15 +208,15 @@ def secrets_in(secrets: Secrets, payload: Mapping[str, bytes | Path]) -> Iterato
     secrets = replace(secrets, allowed=allowed)
     for name, entry in payload.items():
         yield from (f"a file's name: {kind}" for _, kind in secrets.lines(name))
-        found: dict[str, str] = {}
+        places: dict[str, str] = {}
         try:
             for place, kind in _secrets_of_content(secrets, _content(entry)):
                 # A secret found in plain text is not reported again in another encoding.
-                if kind.split(" in ")[0] not in found:
-                    found.setdefault(kind, place)
+                if kind.split(" in ")[0] not in places:
+                    places.setdefault(kind, place)
         except UnreadableError as error:
             yield f"{name} cannot be looked into ({error})"
-        yield from (f"{name}{place}: {kind}" for kind, place in found.items())
+        yield from (f"{name}{place}: {kind}" for kind, place in places.items())
 
 
 def published_words(settings: Mapping[str, Any]) -> set[str]:

@@ -1,4 +1,4 @@
-"""Makes frames, statistics, tables, figures and report again from a package's raw traces and records alone.
+"""Make frames, statistics, tables, figures and report again from a package's raw traces and records alone.
 
 The package is data: the code that runs is this checkout's, in a fresh folder, with no framework and no measuring.
 """
@@ -52,12 +52,12 @@ def rebuild(package: Path, target: Path, root: Path, largest_b: int = LARGEST_B)
     Args:
         package: the zip file.
         target: an empty folder, for `package/` and `rebuilt/`.
-        root: the checkout whose code rebuilds.
+        root: the checkout that rebuilds it with its code.
         largest_b: bytes that the package may unpack to.
 
     Returns:
         one line for each derived file that is not byte-identical to the package's; frames of records before schema 4
-        may lack the columns that frames have since.
+        may lack the columns that were added since.
 
     Raises:
         FramewattError: the package is refused, or cannot be rebuilt.
@@ -65,7 +65,7 @@ def rebuild(package: Path, target: Path, root: Path, largest_b: int = LARGEST_B)
     data = unpack(package, target / "package", largest_b) / "data"
     plans = sorted(data.glob("results/*/plan/plan.json"))
     if len(plans) != 1:
-        raise FramewattError(f"{package}: found {len(plans)} plans; allowed: one study")
+        raise FramewattError(f"{package} has {len(plans)} plans. Use a package of one study.")
     results = plans[0].parents[1]
     plan = read_json(plans[0])
     work = target / "rebuilt"
@@ -165,12 +165,12 @@ def _run(work: Path, study: str, device: str, absent: dict[str, str] | None, tar
     if done.returncode:
         log = work / "rebuild.log"
         log.write_text(done.stdout)
-        raise FramewattError(f"rebuild: {_why(done.stdout)}; all that it said is in {log}")
+        raise FramewattError(f"rebuild: {_why(done.stdout)}. Read the whole output in {log}.")
 
 
-def _why(said: str) -> str:
-    """The line of Snakemake's output that says why it failed: the workflow's own error, else an exception."""
-    lines = [line.strip() for line in said.splitlines()]
+def _why(output: str) -> str:
+    """Return the line of Snakemake's output with the reason: the workflow's own error, else an exception."""
+    lines = [line.strip() for line in output.splitlines()]
     own = [line.removeprefix("framewatt: ") for line in lines if line.startswith("framewatt: ")]
     raised = [line for line in lines if re.match(r"[\w.]*(Error|Exception)\b", line)]
     return next(iter([*own, *raised]), f"Snakemake ended without a word, {len(lines)} lines in")

@@ -24,7 +24,7 @@ _LARGE_EXTRA_B = 20
 
 
 def problem_of_form(package: Path, archive: zipfile.ZipFile) -> str | None:
-    """Deviation of a zip from the form of packages, in words; None where there is none.
+    """Return how a zip deviates from the form of packages, in words; None if it does not.
 
     Args:
         package: the file.
@@ -128,15 +128,15 @@ def unpack(package: Path, target: Path, largest_b: int = LARGEST_B) -> Path:
             target then.
     """
     if target.exists() and any(target.iterdir()):
-        raise FramewattError(f"{target}: found files in it; allowed: an empty folder")
+        raise FramewattError(f"{target} is not empty. Use an empty folder.")
     if not package.is_file():
-        raise FramewattError(f"{package}: found no file; allowed: a package")
+        raise FramewattError(f"{package} is not a file. Use the path of a package.")
     try:
         with zipfile.ZipFile(package) as archive:
             tops = _judge(package, archive.infolist(), largest_b)
             if problem := problem_of_form(package, archive):
                 raise FramewattError(
-                    f"{package}: found {problem}; allowed: entries, one after the other, and their list"
+                    f"{package} has {problem}. A package has entries, one after the other, and their list."
                 )
             target.mkdir(parents=True, exist_ok=True)
             try:
@@ -149,22 +149,24 @@ def unpack(package: Path, target: Path, largest_b: int = LARGEST_B) -> Path:
     except _UNREADABLE as error:
         if isinstance(error, OSError) and error.errno in _UNWRITABLE:
             raise _unwritable(target, error) from error
-        raise FramewattError(f"{package}: found no readable zip file: {error}") from error
+        raise FramewattError(
+            f"{package} is not a readable zip file ({error}). Use the package as it was written."
+        ) from error
     return target / tops[0]
 
 
 def _unwritable(target: Path, error: OSError) -> FramewattError:
     return FramewattError(
-        f"{target}: found that it cannot be written ({error.strerror}); allowed: one with room, where you may write"
+        f"{target} cannot be written ({error.strerror}). Use a folder with free space where you may write."
     )
 
 
 def _judge(package: Path, entries: list[zipfile.ZipInfo], largest_b: int) -> list[str]:
-    """The names of the top folder, a list of one; raises for an entry that does not belong into a package."""
+    """Return the name of the top folder, as a list; raise for an entry that does not belong into a package."""
     if not entries:
-        raise FramewattError(f"{package}: found an empty zip file; allowed: a package")
+        raise FramewattError(f"{package} is an empty zip file. Use a package.")
     if len(entries) > MOST_ENTRIES:
-        raise FramewattError(f"{package}: found {len(entries)} files; allowed: at most {MOST_ENTRIES}")
+        raise FramewattError(f"{package} has {len(entries)} files. A package has at most {MOST_ENTRIES}.")
     names: set[str] = set()
     for entry in entries:
         name = PurePosixPath(entry.filename)
@@ -172,15 +174,15 @@ def _judge(package: Path, entries: list[zipfile.ZipInfo], largest_b: int) -> lis
         if entry.filename in names:
             problem = "the name twice"
         if problem:
-            raise FramewattError(f"{package}: {entry.filename!r}: found {problem}; allowed: plain files in one folder")
+            raise FramewattError(f"{package}: {entry.filename!r}: {problem}. A package has plain files in one folder.")
         names.add(entry.filename)
     _check_places(package, entries)
     total_b = sum(-(-max(entry.file_size, 1) // _BLOCK_B) * _BLOCK_B for entry in entries)
     if total_b > largest_b:
-        raise FramewattError(f"{package}: found {total_b} bytes to unpack; allowed: at most {largest_b}")
+        raise FramewattError(f"{package} unpacks to {total_b} bytes. The limit is {largest_b} bytes.")
     tops = sorted({PurePosixPath(name).parts[0] for name in names})
     if len(tops) != 1 or any(len(PurePosixPath(name).parts) == 1 for name in names):
-        raise FramewattError(f"{package}: found {len(tops)} names at its top; allowed: one folder that holds all")
+        raise FramewattError(f"{package} has {len(tops)} names at its top. A package has one folder that holds all.")
     return tops
 
 
@@ -191,13 +193,13 @@ def _check_places(package: Path, entries: list[zipfile.ZipInfo]) -> None:
         end = entry.header_offset + _HEADER_B + len(entry.orig_filename) + entry.compress_size
         if entry.header_offset < free_from or end > size_b:
             raise FramewattError(
-                f"{package}: {entry.filename!r}: found its bytes within those of another entry; allowed: its own"
+                f"{package}: {entry.filename!r} overlaps another entry. Use the package as it was written."
             )
         free_from = end
 
 
 def _problem(entry: zipfile.ZipInfo, name: PurePosixPath) -> str | None:
-    """What is wrong with an entry, or None."""
+    """Return what is wrong with an entry, or None."""
     kind = stat.S_IFMT(entry.external_attr >> 16)
     swollen = entry.file_size > max(_RATIO_FROM_B, _LARGEST_RATIO * entry.compress_size)
     wrong = (
@@ -215,4 +217,6 @@ def _problem(entry: zipfile.ZipInfo, name: PurePosixPath) -> str | None:
 def _write(package: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path) -> None:
     with archive.open(entry) as source:
         if not write_entry(source, target / entry.filename, entry.file_size):
-            raise FramewattError(f"{package}: {entry.filename!r}: found more bytes than it says; allowed: as many")
+            raise FramewattError(
+                f"{package}: {entry.filename!r} has more bytes than it states. Use the package as it was written."
+            )

@@ -1,4 +1,4 @@
-"""Verifies a package: it is complete, and everything that can be recomputed from its raw files agrees with it."""
+"""Verify a package: check that it is complete, and recompute what follows from its raw files."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -36,8 +36,8 @@ from framewatt.package.verification.traces import trace_problems, witness_proble
 from framewatt.study.study import FileStudy, MeasuredStudy, MergedStudy
 
 
-def _of_measured(check: Callable[[Opened, MeasuredStudy], Iterator[str]]) -> Callable[[Opened], Iterator[str]]:
-    """A check of studies that measure; it finds nothing in any other."""
+def _for_measured(check: Callable[[Opened, MeasuredStudy], Iterator[str]]) -> Callable[[Opened], Iterator[str]]:
+    """Return a check that runs on studies that measure, and on no others."""
 
     def checked(package: Opened) -> Iterator[str]:
         if isinstance(package.study, MeasuredStudy):
@@ -46,8 +46,11 @@ def _of_measured(check: Callable[[Opened, MeasuredStudy], Iterator[str]]) -> Cal
     return checked
 
 
-def _of_one(check: Callable[[Opened], Iterator[str]]) -> Callable[[Opened], Iterator[str]]:
-    """A check of runs that lie in the package itself; those of a merged one lie in the packages of its machines."""
+def _for_own_runs(check: Callable[[Opened], Iterator[str]]) -> Callable[[Opened], Iterator[str]]:
+    """Return a check that runs on packages with runs of their own.
+
+    The runs of a merged package are in the packages of its machines.
+    """
 
     def checked(package: Opened) -> Iterator[str]:
         if not isinstance(package.study, MergedStudy):
@@ -56,8 +59,8 @@ def _of_one(check: Callable[[Opened], Iterator[str]]) -> Callable[[Opened], Iter
     return checked
 
 
-def _of_imported(check: Callable[[Opened, FileStudy], Iterator[str]]) -> Callable[[Opened], Iterator[str]]:
-    """A check of studies of files; it finds nothing in any other."""
+def _for_imported(check: Callable[[Opened, FileStudy], Iterator[str]]) -> Callable[[Opened], Iterator[str]]:
+    """Return a check that runs on studies of files, and on no others."""
 
     def checked(package: Opened) -> Iterator[str]:
         if isinstance(package.study, FileStudy):
@@ -70,28 +73,28 @@ CHECKS: dict[str, Callable[[Opened], Iterator[str]]] = {
     "plan": plan_problems,
     "packages of machines": lambda package: merged_problems(package, problems_of),
     "JSON": json_problems,
-    "runs that are there": _of_one(presence_problems),
+    "runs that are there": _for_own_runs(presence_problems),
     "further files": further_file_problems,
-    "when it stopped": _of_one(stopping_problems),
-    "chain of records": _of_measured(chain_problems),
-    "heads of records": _of_one(head_problems),
-    "time order": _of_measured(order_problems),
-    "meters": _of_measured(meter_problems),
-    "machines and idle power": _of_measured(machine_problems),
-    "weights, exports and idle power": _of_one(stage_problems),
-    "environments": _of_measured(environment_problems),
+    "when it stopped": _for_own_runs(stopping_problems),
+    "chain of records": _for_measured(chain_problems),
+    "heads of records": _for_own_runs(head_problems),
+    "time order": _for_measured(order_problems),
+    "meters": _for_measured(meter_problems),
+    "machines and idle power": _for_measured(machine_problems),
+    "weights, exports and idle power": _for_own_runs(stage_problems),
+    "environments": _for_measured(environment_problems),
     "code": code_problems,
-    "windows and energy": _of_one(trace_problems),
-    "witnesses": _of_measured(witness_problems),
-    "logs": _of_imported(log_problems),
-    "verdicts, pace and epochs": _of_one(outcome_problems),
-    "settings": _of_measured(settings_problems),
-    "samples, data and weights": _of_measured(sample_problems),
-    "predictions": _of_measured(prediction_problems),
-    "descriptions": _of_measured(description_problems),
-    "examples": _of_measured(example_problems),
-    "profiles": _of_measured(profile_problems),
-    "joules by operator": _of_measured(operator_problems),
+    "windows and energy": _for_own_runs(trace_problems),
+    "witnesses": _for_measured(witness_problems),
+    "logs": _for_imported(log_problems),
+    "verdicts, pace and epochs": _for_own_runs(outcome_problems),
+    "settings": _for_measured(settings_problems),
+    "samples, data and weights": _for_measured(sample_problems),
+    "predictions": _for_measured(prediction_problems),
+    "descriptions": _for_measured(description_problems),
+    "examples": _for_measured(example_problems),
+    "profiles": _for_measured(profile_problems),
+    "joules by operator": _for_measured(operator_problems),
     "frames": frame_problems,
     "how the study ended": ending_problems,
     "crate and citation": crate_problems,
@@ -119,14 +122,14 @@ def rebuilt(archive: str, scratch: str) -> dict[str, list[str]]:
     package = open_package(folder)
     results = package.results.relative_to(package.data).as_posix()
     lines = derived_problems(Path(archive), results, Path(scratch) / "again", ROOT)
-    told = _report(folder, [("derived files", line) for line in lines], len(compared_in(package.results)))
-    if told["problems"] and (packed := other_than_here(package)):
-        return {**told, "problems": [*told["problems"][:-1], f"{told['problems'][-1]}; {packed}"]}
-    return told
+    report = _report(folder, [("derived files", line) for line in lines], len(compared_in(package.results)))
+    if report["problems"] and (packed := other_than_here(package)):
+        return {**report, "problems": [*report["problems"][:-1], f"{report['problems'][-1]}; {packed}"]}
+    return report
 
 
 def findings_of(folder: Path) -> Iterator[tuple[str, str]]:
-    """Problems of an unpacked package: name of the check and one line each; empty where there are none.
+    """Yield the problems of an unpacked package, each as the name of the check and one line.
 
     Args:
         folder: where it was unpacked to, see unpack.
@@ -154,12 +157,12 @@ def findings_of(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def problems_of(folder: Path) -> Iterator[str]:
-    """The lines of `findings_of`, without the names of the checks."""
+    """Return the lines of `findings_of`, without the names of the checks."""
     return (line for _, line in findings_of(folder))
 
 
 def _unforeseen(name: str, error: Exception) -> str:
-    """The line of a check that could not run, which is a problem of the package."""
+    """Return the line of a check that could not run, which is a problem of the package."""
     what = f"{type(error).__name__}: {str(error)[:200]}"
     return f"{name}: cannot be checked, since a file is not as framewatt writes it ({what})"
 

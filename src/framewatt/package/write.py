@@ -29,7 +29,7 @@ from framewatt.privacy.secrets import Secrets
 from framewatt.study.own_models import OwnModel
 from framewatt.study.study import Study
 
-_TOLD = 8
+_SHOWN = 8
 
 
 def write_package(
@@ -61,12 +61,11 @@ def write_package(
     payload["CITATION.cff"] = citation_cff(settings, __version__, released).encode()
     payload[".zenodo.json"] = zenodo_json(settings, __version__, released).encode()
     payload[METADATA] = crate_metadata(payload, records, description_of(settings, __version__)).encode()
-    if held := list(secrets_in(secrets, payload)):
-        more = f" and {len(held) - _TOLD} more" if len(held) > _TOLD else ""
+    if places := list(secrets_in(secrets, payload)):
+        more = f" and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
         raise FramewattError(
-            f"{path}: found what names its owner: {'; '.join(held[:_TOLD])}{more}; allowed: none of that; what may be "
-            "told stands in the study under archive.harmless: host or user where that name is a common word, or an "
-            "address as it is"
+            f"{path} would name its owner: {'; '.join(places[:_SHOWN])}{more}. Remove that. If it is harmless, "
+            "list it in the study under archive.harmless: host or user if that name is a common word, or an address."
         )
     info = {
         "Bag-Software-Agent": f"framewatt {__version__}",
@@ -130,24 +129,24 @@ _REGROWN = (
 """Folders of a results tree in which obsolete files stay behind when a study changes."""
 
 _PASSING = ("complete.txt", "live.html")
-"""Files that say how the last call of the workflow ended, or how far it is: nothing about the results."""
+"""Files about the last call of the workflow: how it ended, or its progress. They have no results."""
 
 
-def study_files(results: Path, made: Iterable[Path] | None = None) -> dict[str, Path]:
-    """The files of a results tree that belong into its package, by name in the package.
+def study_files(results: Path, present: Iterable[Path] | None = None) -> dict[str, Path]:
+    """Return the files of a results tree that belong into its package, by name in the package.
 
     Args:
         results: results/<study>.
-        made: files and folders that the present study has. Below `measure`, `stopping`, `train`, `export`, `parity`,
+        present: files and folders that the study has now. Below `measure`, `stopping`, `train`, `export`, `parity`,
             `profiled`, `timelines`, `repeated`, `figures`, `replication` and `authors` only these are taken; a figure
             is named by any of its files. None takes all.
     """
-    now = None if made is None else {_stem(path.relative_to(results)) for path in made}
+    now = None if present is None else {_stem(path.relative_to(results)) for path in present}
     chosen = {}
     for path in sorted(results.rglob("*")):
         inside = path.relative_to(results)
         if inside.parts[0] == FOLDER and path.is_file():
-            # A machine's package is kept as it is.
+            # A machine's package stays unchanged.
             chosen[f"results/{results.name}/{inside.as_posix()}"] = path
             continue
         left_out = inside.parts[0] == "archive" or path.name in (*_LEFT_OUT, *_PASSING)
@@ -168,7 +167,7 @@ def _at_or_above(inside: Path) -> set[Path]:
 
 
 def project_files(root: Path, study: Path, name: str, environments: Iterable[str]) -> dict[str, Path]:
-    """Study file, configuration, locks and code that made the results, by name in the package.
+    """Return study file, configuration, locks and code that made the results, by name in the package.
 
     Args:
         root: the project's folder.
@@ -177,14 +176,14 @@ def project_files(root: Path, study: Path, name: str, environments: Iterable[str
         environments: names of the environments that the study used.
     """
     patterns = [*_PROJECT, *(f"envs/{environment}/[!.]*" for environment in environments)]
-    found = (path for pattern in patterns for path in sorted(root.glob(pattern)) if path.is_file())
-    paths = itertools.chain(code_files(root), found)
+    matches = (path for pattern in patterns for path in sorted(root.glob(pattern)) if path.is_file())
+    paths = itertools.chain(code_files(root), matches)
     files = {path.relative_to(root).as_posix(): path for path in paths if "__pycache__" not in path.parts}
     return {**files, f"config/studies/{name}.yaml": study}
 
 
 def source_files(study: Study) -> dict[str, Path]:
-    """The logs that a study's runs were read from, by name in the package; empty unless the study allows it.
+    """Return the logs that a study's runs were read from, by name in the package; none unless the study allows it.
 
     Logs of runs that the study leaves out are included, so that readers can judge that choice.
 
@@ -216,7 +215,7 @@ def _about(model: OwnModel) -> dict[str, Any]:
         return {**about, "files": None, "files_reason": "they were not there any more when the package was written"}
     files = [{"name": name, "size_b": path.stat().st_size, "sha256": sha256_of(path)} for path, name in named.items()]
     if images:
-        # As one: names of photographs may tell of persons.
+        # One entry for all: names of photographs may identify persons.
         folder = model.arrays_files()[0]
         size, sha256 = sum(path.stat().st_size for path in images), sha256_of_files(images, folder)
         files.append({"name": f"{folder.name}/", "images": len(images), "size_b": size, "sha256": sha256})
