@@ -112,7 +112,7 @@ def lines_of_nothing(chain: Path) -> None:
     ("damage", "reason"),
     [
         (drop_line, "entry 3 does not follow from the one before: one was changed or taken out"),
-        (Path.unlink, "measure/chain.jsonl: not there, and 6 records say which of its entries is theirs"),
+        (Path.unlink, "measure/chain.jsonl: not there, and 6 records name their entry in it"),
         (lines_of_nothing, "measure/chain.jsonl: line 1 is not an entry"),
     ],
 )
@@ -151,4 +151,4 @@ def test_runs_from_before_the_chain_are_counted(results: Path) -> None:
     with Chain(chain_of(results)):
         pass
     assert len(lines) == 6
-    assert "6 were there before it began" in said(results)
+    assert "6 were there before it started" in said(results)

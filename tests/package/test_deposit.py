@@ -46,7 +46,7 @@ def test_where_no_draft_was_made_none_is_asked_for_blindly(package: Package, zen
 
 def test_a_draft_listed_late_is_found_by_the_next_call(package: Package, zenodo: Zenodo) -> None:
     zenodo.script = {"POST draft": [Answer(502, done=True)], "GET drafts": [Answer(200, [])] * 4}
-    with pytest.raises(FramewattError, match="run it again in a minute"):
+    with pytest.raises(FramewattError, match="Run it again in a minute"):
         deposit(package, zenodo).upload()
     deposit(package, zenodo).upload()
     assert list(zenodo.drafts) == [1]
@@ -54,7 +54,7 @@ def test_a_draft_listed_late_is_found_by_the_next_call(package: Package, zenodo:
 
 def test_a_broken_upload_goes_on_in_the_same_draft(package: Package, zenodo: Zenodo) -> None:
     zenodo.always("PUT file", Answer(0))
-    with pytest.raises(FramewattError, match="3 times; run it again to go on with the same draft"):
+    with pytest.raises(FramewattError, match=r"3 times\. Run it again to go on with the same draft"):
         deposit(package, zenodo).upload()
     zenodo.script.clear()
     deposit(package, zenodo).upload()

@@ -72,7 +72,7 @@ EXPECTED = {
     "413": "answers 413: too large",
     "400": "invalid metadata.title: missing",
     "429": "status 429",
-    "cut": "3 times|no draft for it|no file",
+    "cut": "3 times|no draft for this package|no file",
 }
 
 

@@ -83,7 +83,7 @@ def test_examples_of_which_no_record_tells_are_noticed(forger: Forger) -> None:
     (forger.data / TRAIN / "examples.json").write_text("{}")
     forger.follow(study_of(forger.study).settings)
     forger.mend()
-    assert_noticed(forger, "train/resnet50-digits-torch/examples.json: train.json tells of no examples")
+    assert_noticed(forger, "train/resnet50-digits-torch/examples.json: train.json records no examples")
 
 
 def test_examples_that_are_told_of_and_not_there_are_noticed(forger: Forger) -> None:

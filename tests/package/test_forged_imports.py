@@ -162,7 +162,7 @@ def of_record(path: str, value: object) -> Edit:
 
 
 def epochs_added(forger: Forger) -> None:
-    """Epochs, windows and all, in a run of which no log tells any."""
+    """Epochs, windows and all, in a run of which no log gives any."""
     events = [
         {"window": f"epoch-{k}", "edge": edge, "monotonic_ns": (at + 20 * (k - 1)) * 10**9}
         for k in (1, 2)
@@ -245,7 +245,7 @@ NOTICED: dict[str, tuple[str, Edit, str]] = {
     "losses": (
         "epochs",
         of_record("epochs.0.loss_mean", 0.1),
-        "epoch 1 has units of work or a loss, which no log tells",
+        "epoch 1 has units of work or a loss, which no log gives",
     ),
     "another primary window": ("epochs", of_record("primary_window", "process"), "primary_window: the record states"),
     "samples": (
@@ -253,10 +253,10 @@ NOTICED: dict[str, tuple[str, Edit, str]] = {
         of_record("units", {"name": "sample", "count": 5000}),
         "units: the record states .*5000.*, which no log",
     ),
-    "latency": ("power", of_record("latency", LATENCY), "latency: the record states .*, which no log tells"),
+    "latency": ("power", of_record("latency", LATENCY), "latency: the record states .*, which no log gives"),
     "a workload": ("power", of_record("workload", {"parameters": 1}), "workload: the record states"),
     "a machine": ("power", of_record("machine", {"cpu_model": "a better one"}), "machine: the record states"),
-    "a device": ("power", of_record("device", "cuda"), "device: the record states 'cuda', which no log tells|device"),
+    "a device": ("power", of_record("device", "cuda"), "device: the record states 'cuda', which no log gives|device"),
     "a lock": ("power", of_record("lock", {"waited_s": 0.0, "machine_wide": True}), "lock: the record states"),
     "a reason taken away": (
         "power",

@@ -97,7 +97,7 @@ NOTICED: dict[str, tuple[Edit, str]] = {
     "another study's file": (lambda forger: forger.settings(put("study", "other")), "the study file is that of other"),
     "a repetition removed": (run_removed, "b1/2: planned, and has no record"),
     "a run added": (run_added, "b1/3: files of a run that is not planned"),
-    "a run in another's place": (run_copied, "measured beside .*, or its copy"),
+    "a run in another's place": (run_copied, "measured at the same time as .*, or its copy"),
     "a run in another's place and time": (run_copied_and_moved, "its trace holds the readings of"),
     "two cells exchanged": (cells_exchanged, "units"),
     "a trace removed": (lambda forger: (forger.run(CELL) / "power.parquet").unlink(), "has no power.parquet"),

@@ -66,7 +66,7 @@ def linked(forger: Forger) -> None:
         (one_more_right, "quality.accuracy: the record states 0.9, right.bits gives 0.902778"),
         (lambda forger: forger.record(CELL, put("quality.accuracy.value", 325 / 360)), "right.bits gives 0.9"),
         (other_bits, "right.bits was changed after its record was written"),
-        (fewer_samples, "right.bits: the record tells of 350 answers, the data set asks for 360"),
+        (fewer_samples, "right.bits: the record states 350 answers, the data set has 360"),
         (huge, "right.bits: 85 bytes are not a plain file of 125000047 bytes"),
         (pickled, "right.bits: .* bytes are not a plain file of"),
         (linked, "right.bits"),
@@ -78,7 +78,7 @@ def linked(forger: Forger) -> None:
         (lambda forger: forger.record(CELL, put("predictions.sha256", "x")), "predictions.sha256: 'x' does not match"),
         (
             lambda forger: forger.record(CELL, put("quality.accuracy.value", None)),
-            "has none, and right.bits tells",
+            "has none, and right.bits has",
         ),
         (
             lambda forger: forger.record(CELL, lambda record: record.pop("predictions") and None),
@@ -103,4 +103,4 @@ def test_a_package_from_before_they_were_kept_is_believed_and_says_so(forger: Fo
     forger.mend()
     assert list(problems_of(forger.folder)) == []
     said = "\n".join(statement_of(open_package(forger.folder), None))
-    assert "accuracy of 6 runs, for their predictions are not kept" in said
+    assert "accuracy of 6 runs, for their predictions are not stored" in said

@@ -135,7 +135,7 @@ NOTICED: dict[str, tuple[Edit, str]] = {
     ),
     "accuracy that is unknown and known": (
         of_record({"flags": ["outputs are not numbers, so accuracy is unknown"]}),
-        "so accuracy is unknown', of a run whose accuracy, precision_macro, .*, top5_error are known",
+        "so accuracy is unknown', of a run with known accuracy, precision_macro, .*, top5_error",
     ),
     "accuracy unknown for no reason there is": (
         lambda forger: forger.record(CELL, lambda r: accuracy_unknown(r, "it was late, so accuracy is unknown")),
@@ -190,7 +190,7 @@ NOTICED: dict[str, tuple[Edit, str]] = {
     "a limit in one run": (of_channels(with_field(max_power_w=1e9), TRAINED), "energy_j.max_power_w: the trace states"),
     "a run dated a year before": (
         lambda forger: dated(-YEAR, *third(forger))(forger),
-        "dated -365.0 days off the runs before it and .* after it, and its clock does not say that it was set",
+        "dated -365.0 days off the runs before it and .* after it, and its record has no step of the clock",
     ),
     "a run dated a year later": (lambda forger: dated(YEAR, *third(forger))(forger), r"dated \+365.0 days off"),
     "a place that another date hides": (

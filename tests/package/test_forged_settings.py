@@ -128,7 +128,7 @@ FORGED: dict[str, tuple[Edit, str]] = {
     ),
     "batches of which nothing is told": (
         said("window.ahead_gb", 1),
-        "batches: the record does not say how they were made; the study file sets window.ahead_gb 1",
+        "batches: the record does not state how they were made; the study file sets window.ahead_gb 1",
     ),
     "batches within the window, without a word": (
         then(

@@ -45,7 +45,10 @@ NOTICED: dict[str, tuple[Edit, str]] = {
     "accuracy of the run alone": (of_record("quality.accuracy.value", 0.95, TRAINED), "quality.accuracy"),
     "accuracy far from the weights'": (of_record("quality.accuracy.value", 1.0), "what it ran had 0.9"),
     "accuracy of no whole number": (of_record("quality.accuracy.value", 0.9012), "no whole number of 360 answers"),
-    "accuracy taken away": (of_record("quality.f1_macro.value", None), "none says why accuracy is unknown"),
+    "accuracy taken away": (
+        of_record("quality.f1_macro.value", None),
+        "no flag gives a reason why accuracy is unknown",
+    ),
 }
 """What is done to a package, and what verify has to say of it."""
 

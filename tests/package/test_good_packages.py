@@ -16,7 +16,7 @@ def test_a_good_package_is_believed_and_told_how_far(good: Path) -> None:
     said = last_words(good)
     assert "6 runs of 3 cells" in said
     assert "accuracy of 6 runs follows from which test samples each answered right" in said
-    assert "predictions are not kept" not in said
+    assert "predictions are not stored" not in said
     assert "make sign" in said
 
 

@@ -57,7 +57,7 @@ def test_derived_files_that_follow_from_nothing_or_are_missing_are_named(made: P
     done = verify(pack(root, results))
     assert done.returncode == 1
     assert f"results/trial/{TABLE}: differs" in done.stdout
-    assert "comparisons.csv: records and traces give it, and the package has it not" in done.stdout
+    assert "comparisons.csv: records and traces give it, and it is missing from the package" in done.stdout
     assert "what does not hold: derived files (2)" in done.stderr
     # The package's code is not this checkout's, which may derive otherwise than it did: that is said.
     assert "made by other code than this checkout's: with" in done.stderr

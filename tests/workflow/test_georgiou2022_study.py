@@ -97,13 +97,13 @@ FORGED: dict[str, tuple[str, Callable[[dict[str, Any]], object], str]] = {
     "cold called warm": (
         "-cold",
         lambda record: record.update(caches={"state": "warm", "failed": None}),
-        "caches: the record says warm, the cell cold",
+        "caches: the record states warm, the cell cold",
     ),
-    "no word of it": ("-warm", lambda record: record.pop("caches"), "caches: the record says nothing, the cell warm"),
+    "no word of it": ("-warm", lambda record: record.pop("caches"), "caches: the record states nothing, the cell warm"),
     "more left than there was": (
         "-cold",
         lambda record: record["caches"].update(left_b=record["caches"]["files_b"] + 4096),
-        "caches: the record says",
+        "caches: the record states",
     ),
 }
 

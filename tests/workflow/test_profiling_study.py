@@ -278,8 +278,8 @@ FORGED: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
         "passes: the profiled one took 1e-06 s, its functions",
     ),
     "other work": (lambda one: one.update(job_sha256="0" * 64), "made under other settings than the study file's"),
-    "another cell": (lambda one: one.update(cell_id="x"), "cell_id: it says x"),
-    "failed": (lambda one: one.update(status="failed"), "it says failed, and there is a profile"),
+    "another cell": (lambda one: one.update(cell_id="x"), "cell_id: it states x"),
+    "failed": (lambda one: one.update(status="failed"), "it states failed, and there is a profile"),
 }
 
 

@@ -76,7 +76,7 @@ def side_of(archive: Path, folder: Path) -> Side:
         folder: where it is unpacked.
     """
     package = open_package(folder)
-    plan = cast("Plan", package.told_plan)
+    plan = cast("Plan", package.stored_plan)
     paths = [str(run.path / "run.json") for run in package.runs]
     records = set_aside(records_of(plan, paths), plan["settings"]).values()
     runs = pd.read_parquet(package.results / "aggregate" / "runs.parquet")

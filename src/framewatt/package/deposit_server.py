@@ -235,7 +235,7 @@ class Server:
             return None
         answer = _parsed(body)
         if not 200 <= status < 300:
-            if status < 400:
+            if 300 <= status < 400:
                 raise FramewattError(
                     f"deposit: {where} and points elsewhere, where the token must not go. Use the server's own address."
                 )

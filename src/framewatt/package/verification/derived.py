@@ -1,4 +1,4 @@
-"""What is derived: frames from records, all else made again and compared, and packages of several machines."""
+"""Check derived files: frames against records, other files by a rebuild, and the packages of several machines."""
 
 import io
 from collections.abc import Callable, Iterator
@@ -24,11 +24,11 @@ from framewatt.witness.window import WITNESSED
 
 
 def frame_problems(package: Opened) -> Iterator[str]:
-    """Where a frame of runs or epochs is not that of the records."""
+    """Yield how the frames of runs and epochs differ from the records."""
     planned = package.as_planned
     folder = package.results / "aggregate"
     if len(planned) < len(package.runs) or not folder.is_dir():
-        # Frames of all runs cannot be made of some; that they are missing is said already.
+        # Frames of all runs cannot be made from some; the missing runs are reported by another check.
         if not folder.is_dir():
             yield "aggregate: not there; a package has the frames of its runs"
         return
@@ -42,19 +42,19 @@ def frame_problems(package: Opened) -> Iterator[str]:
     scope = Scope.from_settings(package.settings)
     frames = {"runs": runs_frame(records, drifts, scope), "epochs": epochs_frame(records, drifts, scope)}
     for name, whole in frames.items():
-        kept = folder / f"{name}.parquet", folder / f"{name}.csv"
-        added = added_since(name, header_of(kept[1])) if older and kept[1].is_file() else []
+        stored = folder / f"{name}.parquet", folder / f"{name}.csv"
+        added = added_since(name, header_of(stored[1])) if older and stored[1].is_file() else []
         frame = whole.drop(columns=[*without, *added])
-        yield from (f"aggregate/{path.name}: not there" for path in kept if not path.is_file())
-        if kept[1].is_file() and not same_texts(kept[1].read_text(encoding="utf-8"), to_csv(frame)):
+        yield from (f"aggregate/{path.name}: not there" for path in stored if not path.is_file())
+        if stored[1].is_file() and not same_texts(stored[1].read_text(encoding="utf-8"), to_csv(frame)):
             yield f"aggregate/{name}.csv: is not what the records give"
-        if kept[0].is_file():
-            # What is compared went the same way: types that a file gives are those that a file gave.
+        if stored[0].is_file():
+            # Written and read back, as the stored frame was, so that the types of columns are comparable.
             again = io.BytesIO()
             frame.to_parquet(again, index=False)
             again.seek(0)
             try:
-                same = same_tables(pq.read_table(kept[0]), pq.read_table(again))
+                same = same_tables(pq.read_table(stored[0]), pq.read_table(again))
             except (OSError, ValueError) as error:
                 raise FramewattError(
                     f"aggregate/{name}.parquet is not a table ({error}). Use the package as it was written."
@@ -64,25 +64,25 @@ def frame_problems(package: Opened) -> Iterator[str]:
 
 
 def derived_problems(archive: Path, results: str, target: Path, root: Path) -> Iterator[str]:
-    """Where derived files are not what records and traces give, and where the package has not all of them.
+    """Yield the derived files that differ from what records and traces give, or are missing in the package.
 
     Args:
-        archive: the package, which verification found nothing wrong with.
+        archive: the package, already verified.
         results: name of its study's results, below its content.
         target: an empty folder to work in.
-        root: the checkout whose code rebuilds.
+        root: the checkout that rebuilds with its code.
 
     Raises:
         FramewattError: it cannot be rebuilt.
     """
     yield from rebuild(archive, target, root)
     (packed,) = (target / "package").glob(f"*/data/{results}")
-    made = target / "rebuilt" / results
+    rebuilt = target / "rebuilt" / results
     for folder in DERIVED:
-        for path in sorted((made / folder).rglob("*")):
-            inside = path.relative_to(made)
+        for path in sorted((rebuilt / folder).rglob("*")):
+            inside = path.relative_to(rebuilt)
             if path.is_file() and not _hidden(inside) and not (packed / inside).is_file():
-                yield f"{results}/{inside.as_posix()}: records and traces give it, and the package has it not"
+                yield f"{results}/{inside.as_posix()}: records and traces give it, and it is missing from the package"
 
 
 def _hidden(path: Path) -> bool:
@@ -90,7 +90,7 @@ def _hidden(path: Path) -> bool:
 
 
 def merged_problems(package: Opened, check: Callable[[Path], Iterator[str]]) -> Iterator[str]:
-    """What is wrong with the packages of machines.
+    """Yield what is wrong with the packages of the machines.
 
     Args:
         package: merged.
@@ -100,19 +100,19 @@ def merged_problems(package: Opened, check: Callable[[Path], Iterator[str]]) -> 
         return
     for source in package.study.sources:
         yield from some(f"{source.machine}: {line}" for line in check(source.folder))
-        yield from _of_machine(source)
+        yield from _problems_of_source(source)
     yield from _twice(package.study)
 
 
-def _of_machine(source: Source) -> Iterator[str]:
-    """Runs of another machine than the one in whose folder they are."""
+def _problems_of_source(source: Source) -> Iterator[str]:
+    """Yield a line if a folder has runs of another machine than the folder's."""
     records = map(read_run, sorted(source.results.glob("measure/*/*/run.json")))
-    if (found := machines_in(records)) != [source.machine]:
-        yield f"{source.machine}: its runs are of {', '.join(found) or 'no machine'}"
+    if (machines := machines_in(records)) != [source.machine]:
+        yield f"{source.machine}: its runs are of {', '.join(machines) or 'no machine'}"
 
 
 def _twice(study: MergedStudy) -> Iterator[str]:
-    """Packages whose chains begin with the same entry: one is the other, or goes on from it."""
+    """Yield the packages with chains that start with the same entry: a copy, or a continuation, of another package."""
     first: dict[str, str] = {}
     for source in study.sources:
         chain = source.results / "measure" / CHAIN

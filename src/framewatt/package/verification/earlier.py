@@ -1,4 +1,4 @@
-"""Packages of an earlier code: records from before schema 3, and studies from before there were answers.
+"""Compare packages of earlier code: records before schema 3, and studies before there were answers.
 
 The energies of such records were interpolated between readings and not between a meter's updates.
 """
@@ -26,10 +26,10 @@ _FEWEST_THEN = 2
 """Fewest runs for a test, before there were three."""
 
 SINCE = 3
-"""The schema version of records whose windows are this code's, to the last digit."""
+"""The first schema version with windows that this code computes in the same way, to the last digit."""
 
 SINCE_PLACES = 4
-"""The schema version of records whose frames name machine and session."""
+"""The first schema version with frames that have columns for machine and session."""
 
 ADDED: Mapping[str, tuple[str, ...]] = {
     "runs": PLACES,
@@ -49,14 +49,14 @@ _NOT_RECOUNTED = ("energy_uncertainty_j", "energy_net_uncertainty_j", "cross_che
 
 
 def as_read_then(content: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
-    """A study file as it was read when its plan was made.
+    """Return a study file as it was read when its plan was made.
 
-    Before there were answers, tests were those of ranks. Before a rule for the best said when it looks, it looked after
-    every block.
+    Before there were answers, all tests were rank tests. Before a rule for the best had a setting for its looks, it
+    looked after every block.
 
     Args:
         content: what the study file sets.
-        plan: the package's, of which `settings` are the study's with the defaults of then.
+        plan: the package's. Its `settings` are the study's, with the defaults of that time.
     """
     if is_merged_study(content):
         # Its settings are its packages'.
@@ -65,12 +65,12 @@ def as_read_then(content: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[st
     statistics = (plan.get("settings") or {}).get("statistics")
     if not isinstance(statistics, Mapping) or "noise" in statistics:
         return dict(content)
-    usual = RANK_SUM if is_file_study(content) else SIGNED_RANK
-    return {**content, "statistics": {"test": usual, **(content.get("statistics") or {})}}
+    default = RANK_SUM if is_file_study(content) else SIGNED_RANK
+    return {**content, "statistics": {"test": default, **(content.get("statistics") or {})}}
 
 
 def significance_then(plan: Mapping[str, Any], cells: Iterable[AnyCell]) -> dict[str, Any]:
-    """What a plan said that its runs can show, before a test took three runs.
+    """Return what a plan stated about its runs' power, before a test took three runs.
 
     Args:
         plan: as it follows from the study file now.
@@ -80,13 +80,13 @@ def significance_then(plan: Mapping[str, Any], cells: Iterable[AnyCell]) -> dict
 
 
 def header_of(path: Path) -> list[str]:
-    """Names of the columns of a CSV file."""
+    """Return the names of the columns of a CSV file."""
     with path.open(encoding="utf-8", newline="") as file:
         return next(csv.reader(file), [])
 
 
 def added_since(frame: str, columns: Collection[str]) -> list[str]:
-    """Columns that a frame has now and had not when a package was made.
+    """Return the columns that were added to a frame after a package was written.
 
     Args:
         frame: its name.
@@ -96,47 +96,49 @@ def added_since(frame: str, columns: Collection[str]) -> list[str]:
 
 
 def is_before_places(results: Path) -> bool:
-    """Whether all records of a package are from before frames named machine and session."""
+    """Return whether all records of a package are older than the columns for machine and session."""
     records = list(results.glob("measure/*/*/run.json"))
     return bool(records) and all(read_json(path).get("schema_version", 1) < SINCE_PLACES for path in records)
 
 
 def but_for_added(results: Path) -> str:
-    """Which columns the frames of a package lack, which they have since, in words; empty where they lack none."""
-    kept = [path for name in ADDED if (path := results / "aggregate" / f"{name}.csv").is_file()]
-    added = dict.fromkeys(column for path in kept for column in added_since(path.stem, header_of(path)))
-    return f", but for columns that frames have since ({', '.join(added)})" if added else ""
+    """Return words on the columns that were added after a package was written; empty if it lacks none."""
+    frames = [path for name in ADDED if (path := results / "aggregate" / f"{name}.csv").is_file()]
+    added = dict.fromkeys(column for path in frames for column in added_since(path.stem, header_of(path)))
+    return f", except columns that were added since ({', '.join(added)})" if added else ""
 
 
-def same_but_for_added(kept: Path, again: Path) -> bool:
-    """Whether a frame is that of an older package, once the columns are left out that frames had not then.
+def same_but_for_added(packed: Path, again: Path) -> bool:
+    """Return whether a frame equals that of an older package, without the columns that were added since.
 
     Args:
-        kept: the package's, as CSV or Parquet.
+        packed: the package's, as CSV or Parquet.
         again: what this code makes of the same records.
     """
-    if kept.suffix == ".csv":
-        added = added_since(kept.stem, header_of(kept))
-        return bool(added) and kept.read_text(encoding="utf-8") == _csv_without(again, added)
-    if kept.suffix != ".parquet":
+    if packed.suffix == ".csv":
+        added = added_since(packed.stem, header_of(packed))
+        return bool(added) and packed.read_text(encoding="utf-8") == _csv_without(again, added)
+    if packed.suffix != ".parquet":
         return False
-    then, now = pq.read_table(kept), pq.read_table(again)
-    added = added_since(kept.stem, then.column_names)
-    # What pandas notes of its index and columns lies in the metadata; types and values are compared.
+    then, now = pq.read_table(packed), pq.read_table(again)
+    added = added_since(packed.stem, then.column_names)
+    # The metadata has notes of pandas on index and columns; only types and values are compared.
     return bool(added) and bool(then.equals(now.drop_columns([name for name in added if name in now.column_names])))
 
 
 def _csv_without(path: Path, names: Collection[str]) -> str:
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file))
-    kept = [place for place, name in enumerate(rows[0]) if name not in names]
+    places = [place for place, name in enumerate(rows[0]) if name not in names]
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([row[place] for place in kept] for row in rows)
+    csv.writer(text, lineterminator="\n").writerows([row[place] for place in places] for row in rows)
     return text.getvalue()
 
 
 def with_profiles_of_then(content: Mapping[str, Any], results: Path) -> dict[str, Any]:
-    """A study file of files with its `files.profiles`, which only one study had, and no study file could name, before.
+    """Return a study file of files with its `files.profiles`.
+
+    Only one study had profiles when no study file could name them.
 
     Args:
         content: what the study file sets.
@@ -148,32 +150,32 @@ def with_profiles_of_then(content: Mapping[str, Any], results: Path) -> dict[str
     return {**content, "files": {**files, "profiles": _PROFILES_OF_THEN}}
 
 
-def windows_as_then(told: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
-    """Windows as they are found now, with what an earlier code may tell otherwise as it told it.
+def windows_as_then(stated: Mapping[str, Any], derived: Mapping[str, Any]) -> dict[str, Any]:
+    """Return windows as this code computes them, with stated values where earlier code may differ.
 
-    Energies are as told where they are no further from those found than two uncertainties; uncertainties, reasons and
-    flags, whose rules have changed, always.
+    Energies are the stated ones if they are within two uncertainties of the derived ones. Uncertainties, reasons and
+    flags are always the stated ones, since their rules have changed.
 
     Args:
-        told: windows of a record.
-        found: windows from its trace and events, by this code.
+        stated: windows of a record.
+        derived: windows from its trace and events, by this code.
     """
     return {
-        name: {**window, "domains": _domains((told.get(name) or {}).get("domains") or {}, window["domains"])}
-        for name, window in found.items()
+        name: {**window, "domains": _domains((stated.get(name) or {}).get("domains") or {}, window["domains"])}
+        for name, window in derived.items()
     }
 
 
-def _domains(told: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: {**domain, **_of_one(told.get(name), domain)} for name, domain in found.items()}
+def _domains(stated: Mapping[str, Any], derived: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: {**domain, **_stated_values(stated.get(name), domain)} for name, domain in derived.items()}
 
 
-def _of_one(told: Any, found: Mapping[str, Any]) -> dict[str, Any]:
-    if not isinstance(told, Mapping):
+def _stated_values(stated: Any, derived: Mapping[str, Any]) -> dict[str, Any]:
+    if not isinstance(stated, Mapping):
         return {}
-    kept = {key: told[key] for key in _NOT_RECOUNTED if key in told}
-    then_j, now_j = told.get("energy_gross_j"), found["energy_gross_j"]
-    unsure_j = max(told.get("energy_uncertainty_j") or 0.0, found["energy_uncertainty_j"] or 0.0)
+    values = {key: stated[key] for key in _NOT_RECOUNTED if key in stated}
+    then_j, now_j = stated.get("energy_gross_j"), derived["energy_gross_j"]
+    unsure_j = max(stated.get("energy_uncertainty_j") or 0.0, derived["energy_uncertainty_j"] or 0.0)
     if then_j is None or now_j is None or abs(then_j - now_j) <= 2 * unsure_j:
-        kept |= {key: told[key] for key in _RECOUNTED if key in told}
-    return kept
+        values |= {key: stated[key] for key in _RECOUNTED if key in stated}
+    return values

@@ -1,4 +1,4 @@
-"""The files of a package: all are named by a manifest, are whole, are planned, and read one way."""
+"""Check the files of a package: manifests, hashes, missing and additional files, and duplicate keys in JSON."""
 
 import re
 from collections.abc import Iterator
@@ -25,40 +25,40 @@ _LINE = re.compile(r"([0-9a-f]{64})  (\S.*)")
 
 
 def manifest_problems(folder: Path) -> Iterator[str]:
-    """What does not fit the manifests, or the bag's own count.
+    """Yield what does not fit the manifests, or the bag's own count.
 
     Args:
-        folder: where the bag was unpacked to. No file is read that does not lie in it.
+        folder: where the bag was unpacked to. No file outside it is read.
     """
     there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     if _text(folder / "bagit.txt") != DECLARATION:
         yield "bagit.txt: not what a BagIt 1.0 bag has"
     payload = {name for name in there if name.startswith("data/")}
     tags = there - payload - {TAG_MANIFEST}
-    yield from _against(folder, MANIFEST, payload)
-    yield from _against(folder, TAG_MANIFEST, tags)
+    yield from _manifest_mismatches(folder, MANIFEST, payload)
+    yield from _manifest_mismatches(folder, TAG_MANIFEST, tags)
     yield from (f"{name}: a bag has it, and it is not there" for name in _TAGS if name not in tags)
     yield from (f"{name}: no file of a bag" for name in sorted(tags - set(_TAGS)))
-    yield from _of_itself(folder, payload)
+    yield from _info_problems(folder, payload)
 
 
-def _against(folder: Path, manifest: str, there: set[str]) -> Iterator[str]:
-    """What a manifest says of the files that it is about."""
+def _manifest_mismatches(folder: Path, manifest: str, there: set[str]) -> Iterator[str]:
+    """Yield how a manifest and the files that it covers differ."""
     text = _text(folder / manifest)
     if text is None:
         yield f"{manifest}: not there"
         return
     named: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), 1):
-        found = _LINE.fullmatch(line)
-        if not found:
+        match = _LINE.fullmatch(line)
+        if not match:
             yield f"{manifest}: line {number} is no hash and name"
-        elif found[2] in named:
-            yield f"{found[2]}: {manifest} names it twice"
+        elif match[2] in named:
+            yield f"{match[2]}: {manifest} names it twice"
         else:
-            named[found[2]] = found[1]
+            named[match[2]] = match[1]
     for name, digest in named.items():
-        # Whatever a line names, what is opened is what was found in the folder.
+        # Only files that were listed in the folder are opened, whatever a line names.
         if name not in there:
             yield f"{name}: {manifest} names it, and it is not there"
         elif sha256_of(folder / name) != digest:
@@ -66,26 +66,26 @@ def _against(folder: Path, manifest: str, there: set[str]) -> Iterator[str]:
     yield from (f"{name}: {manifest} does not name it" for name in sorted(there - set(named)))
 
 
-def _of_itself(folder: Path, payload: set[str]) -> Iterator[str]:
-    """What bag-info.txt says: how many bytes in how many files, and which package this is."""
+def _info_problems(folder: Path, payload: set[str]) -> Iterator[str]:
+    """Yield what is wrong in bag-info.txt: its labels, the count of bytes and files, and the name of the package."""
     info = labels(folder)
     if _text(folder / INFO) != "".join(f"{label}: {info.get(label)}\n" for label in LABELS):
         labels_there = ", ".join(info)[:200] or "nothing"
         yield f"{INFO}: it has {labels_there}. A package has one line each of {', '.join(LABELS)}."
     size = sum((folder / name).stat().st_size for name in payload)
     wanted = {"Payload-Oxum": f"{size}.{len(payload)}", "External-Identifier": folder.name}
-    for label, found in wanted.items():
-        if info.get(label) != found:
-            yield f"{INFO}: {label}: it states {info.get(label) or 'nothing'}, the bag has {found}"
+    for label, value in wanted.items():
+        if info.get(label) != value:
+            yield f"{INFO}: {label}: it states {info.get(label) or 'nothing'}, the bag has {value}"
 
 
 def labels(folder: Path) -> dict[str, str]:
-    """What bag-info.txt says, by label; of a label that comes twice, both."""
-    found: dict[str, str] = {}
+    """Return the texts of bag-info.txt by label; both texts of a label that comes twice."""
+    texts: dict[str, str] = {}
     for line in (_text(folder / INFO) or "").splitlines():
         label, _, text = line.partition(": ")
-        found[label] = f"{found[label]}, {text}" if label in found else text
-    return found
+        texts[label] = f"{texts[label]}, {text}" if label in texts else text
+    return texts
 
 
 def _text(path: Path) -> str | None:
@@ -96,11 +96,11 @@ def _text(path: Path) -> str | None:
 
 
 _LOGS = "logs/"
-"""What other tools wrote is as they wrote it; only its readers judge it."""
+"""Folder of files from other tools, which stay as they are; only their readers check them."""
 
 
 def json_problems(package: Opened) -> Iterator[str]:
-    """JSON files, of those that no other check reads too, that are none or have a key twice."""
+    """Yield the JSON files that are not JSON or have a key twice, also those that no other check reads."""
     for path in sorted(package.data.rglob("*")):
         name = path.relative_to(package.data).as_posix()
         if not path.is_file() or path.suffix not in (".json", ".jsonl") or name.startswith(_LOGS):
@@ -117,7 +117,7 @@ _FILES = ("run.json", "power.parquet", "events.parquet")
 
 
 def presence_problems(package: Opened) -> Iterator[str]:
-    """Runs that are missing, of which a file is missing, that nobody planned, or that are another one's copy."""
+    """Yield the runs that are missing or not planned, and their missing or additional files."""
     for run in package.runs:
         where = run.path.relative_to(package.data).as_posix()
         if run.problem:
@@ -144,7 +144,7 @@ _RESULTS = re.compile(
     r"|(statistics|tables|figures|replication|authors)/([^/]+/)?[^/]+\.(csv|md|tex|svg|pdf|png)"
     r"|report/(report\.html|complete\.txt)"
 )
-"""Files of a study's results, below measure as `presence` holds them; if derived ones are right, a rebuild tells."""
+"""Names of a study's result files. `presence_problems` checks those below measure; a rebuild, the derived ones."""
 
 _STAGES = re.compile(
     r"train/[^/]+/(train|examples)\.json|export/.+/(onnx/export|check/check)\.json|parity/[^/]+/sheet/parity\.json|profiled/[^/]+/profile\.json"
@@ -153,7 +153,7 @@ _STAGES = re.compile(
 
 
 def further_file_problems(package: Opened) -> Iterator[str]:
-    """Files that packing this study does not take in (contents.py)."""
+    """Yield the files that a package of this study does not have (package.write)."""
     study, data = package.study, package.data
     allowed = {*_ONCE, *project_files(data, data, package.name, jobs.environments_of(study))}
     environments = set(jobs.environments_of(study))
@@ -172,35 +172,35 @@ def further_file_problems(package: Opened) -> Iterator[str]:
         f"{name}: no file of a package of this study"
         for name in names
         if name not in allowed
-        and not _of_machine(package, name)
-        and not _of_environment(name, environments)
-        and not _of_results(package, name)
+        and not _is_of_machine(package, name)
+        and not _is_of_environment(name, environments)
+        and not _is_of_results(package, name)
     )
 
 
-def _of_machine(package: Opened, name: str) -> bool:
-    """Whether a file is one of a machine's package, which is held to be one itself."""
+def _is_of_machine(package: Opened, name: str) -> bool:
+    """Return whether a file is in the package of a machine, which is checked as a package itself."""
     study = package.study
     place = package.data / name
     return isinstance(study, MergedStudy) and any(place.is_relative_to(source.folder) for source in study.sources)
 
 
-def _of_environment(name: str, environments: set[str]) -> bool:
-    found = re.fullmatch(r"resources/environments/[a-z]+/(.+)/environment\.json", name)
-    return bool(found and found[1] in environments)
+def _is_of_environment(name: str, environments: set[str]) -> bool:
+    match = re.fullmatch(r"resources/environments/[a-z]+/(.+)/environment\.json", name)
+    return bool(match and match[1] in environments)
 
 
-def _of_results(package: Opened, name: str) -> bool:
-    """Whether a file is one of the study's results; weights, exports and comparisons only of models that it has."""
+def _is_of_results(package: Opened, name: str) -> bool:
+    """Return whether a file is a result of the study; weights, exports and comparisons have to be of its models."""
     below = f"results/{package.name}/"
     inside = name.removeprefix(below)
     if not name.startswith(below):
         return False
     if _STAGES.fullmatch(inside) and isinstance(package.planned, JobHashes):
-        # Packages from before took in what an earlier form of their study had left.
+        # Older packages included files that an earlier form of their study had left.
         record = inside.replace(f"/{EXAMPLES}", f"/{TRAIN_RECORD}")
-        for folder, kept in (("timelines", TIMELINE_RECORD), ("repeated", REPEATED_RECORD)):
+        for folder, name_of_record in (("timelines", TIMELINE_RECORD), ("repeated", REPEATED_RECORD)):
             if record.startswith(f"{folder}/"):
-                record = f"{record.rpartition('/')[0]}/{kept}"
-        return "sources" not in package.told_plan or record in records_of_stages(package.planned)
+                record = f"{record.rpartition('/')[0]}/{name_of_record}"
+        return "sources" not in package.stored_plan or record in records_of_stages(package.planned)
     return bool(_RESULTS.fullmatch(inside))

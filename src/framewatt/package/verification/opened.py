@@ -48,20 +48,20 @@ class RunFolder:
         path: its folder.
         cell: name of its cell, as planned.
         repetition: as planned.
-        held: its record, schema-checked; None where there is none that can be read.
-        problem: why there is none.
+        stored: its record, schema-checked; None if there is none that can be read.
+        problem: the reason for that.
     """
 
     path: Path
     cell: str
     repetition: int
-    held: StoredRecord | None
+    stored: StoredRecord | None
     problem: str | None
 
     @property
     def record(self) -> RunRecord | None:
-        """Its record, made anew."""
-        return None if self.held is None else self.held.load()
+        """Return a new copy of its record, or None."""
+        return None if self.stored is None else self.stored.load()
 
     @property
     def where(self) -> str:
@@ -71,7 +71,7 @@ class RunFolder:
 
 @dataclass(frozen=True)
 class Opened:
-    """A package that has one study, which its study file tells.
+    """A package with one study, loaded from its study file.
 
     Attributes:
         folder: where it was unpacked to.
@@ -80,7 +80,7 @@ class Opened:
         content: what the study file sets.
         settings: the same, with defaults filled in.
         datasets: those that there are, and the study's own.
-        told_plan: plan.json.
+        stored_plan: plan.json.
     """
 
     folder: Path
@@ -89,7 +89,7 @@ class Opened:
     content: Mapping[str, Any]
     settings: Mapping[str, Any]
     datasets: Catalogue
-    told_plan: Mapping[str, Any]
+    stored_plan: Mapping[str, Any]
 
     @property
     def name(self) -> str:
@@ -98,45 +98,45 @@ class Opened:
 
     @property
     def data(self) -> Path:
-        """Where its content is."""
+        """Return the folder of its content."""
         return self.folder / "data"
 
     @functools.cached_property
     def plan(self) -> dict[str, Any]:
-        """The plan as it follows from the study file, as JSON holds it."""
+        """Return the plan as it follows from the study file, in the types of JSON."""
         plan: dict[str, Any] = json.loads(json.dumps({**plan_of(self.planned), "settings": self.settings}))
-        if "sources" in plan and "sources" not in self.told_plan:
+        if "sources" in plan and "sources" not in self.stored_plan:
             # A package from before jobs had hashes.
             del plan["sources"]
             plan["order"] = [{key: entry[key] for key in entry if key != "job_sha256"} for entry in plan["order"]]
-        # What an older framewatt had no word for, and what would say nothing, says the same where it is absent.
-        plan = {key: value for key, value in plan.items() if key in self.told_plan or value not in ([], {}, None)}
-        plan["settings"] = _without_newer(plan["settings"], self.told_plan.get("settings"), self.content)
-        stated = self.told_plan.get("significance")
+        # An older framewatt had fewer keys. A key that is absent means the same as an empty one.
+        plan = {key: value for key, value in plan.items() if key in self.stored_plan or value not in ([], {}, None)}
+        plan["settings"] = _without_newer(plan["settings"], self.stored_plan.get("settings"), self.content)
+        stated = self.stored_plan.get("significance")
         if not same(stated, plan["significance"]) and same(stated, significance_then(plan, planned_cells(plan))):
             plan["significance"] = stated
         return plan
 
     @functools.cached_property
     def planned(self) -> FileStudy | MergedStudy | JobHashes:
-        """What the plan is made of: hashes of jobs from what the plan tells of locks and of the user's own files."""
+        """Return the source of the plan: hashes of jobs, from the plan's hashes of locks and of own files."""
         if not isinstance(self.study, MeasuredStudy):
             assert isinstance(self.study, FileStudy | MergedStudy)
             return self.study
-        # A package from before jobs had hashes tells of none; those that are made of nothing are not compared.
+        # A package from before jobs had hashes has none; the hashes made here are then not compared.
         nothing: dict[str, Any] = {"environments": {name: {} for name in environments_of(self.study)}, "own": {}}
-        told = self.told_plan.get("sources", nothing)
-        sources = Sources(told["environments"], told["own"], told.get("replay_trace"))
-        return JobHashes(self.study, self.datasets, sources, placement_of(self.told_plan))
+        stored = self.stored_plan.get("sources", nothing)
+        sources = Sources(stored["environments"], stored["own"], stored.get("replay_trace"))
+        return JobHashes(self.study, self.datasets, sources, placement_of(self.stored_plan))
 
     @functools.cached_property
     def calibrations(self) -> list[Path]:
-        """The folders of what was measured before and after the runs, of each node; without nodes, the one."""
-        return calibrations(self.results, nodes_of(placement_of(self.told_plan)))
+        """Return the folders of each node with what was measured before and after the runs; one without nodes."""
+        return calibrations(self.results, nodes_of(placement_of(self.stored_plan)))
 
     @functools.cached_property
     def runs(self) -> list[RunFolder]:
-        """Every planned run; of a study that stops when its answer is known, those up to the block that ended it."""
+        """Return every planned run; if the study stops when its answer is known, those up to its last block."""
         if isinstance(self.study, MergedStudy):
             merged = Merged(cast("Plan", self.plan))
             return [_on_machine(run, merged) for run in self.study.runs()]
@@ -148,23 +148,23 @@ class Opened:
 
     @functools.cached_property
     def stopping_path(self) -> StoppingPath | None:
-        """What the study knew after each whole block that the package has; None where it has no rule when to stop."""
+        """Return what the study knew after each whole block in the package; None if it has no rule when to stop."""
         if not isinstance(self.study, MeasuredStudy) or rule_of(self.study.settings) is None:
             return None
         records: dict[Path, StoredRecord] = {}
         for _, block in itertools.groupby(self.study.runs(), key=lambda run: run.repetition):
-            found = [self._run(run.cell.id, run.repetition) for run in block]
-            # A record counts where it lies; that it states so itself is another check's.
+            runs = [self._run(run.cell.id, run.repetition) for run in block]
+            # Its folder decides which run a record is of; another check compares that with what the record states.
             known = {
                 run.path: StoredRecord({**record, "cell_id": run.cell, "repetition": run.repetition})
-                for run in found
+                for run in runs
                 if (record := run.record) is not None
             }
-            if len(known) < len(found):
+            if len(known) < len(runs):
                 break
             records |= known
-        held = set_aside(StoredRecords(records).items(), self.study.settings)
-        return path_of(planned_cells(self.plan), self.study.settings, held.values())
+        counted = set_aside(StoredRecords(records).items(), self.study.settings)
+        return path_of(planned_cells(self.plan), self.study.settings, counted.values())
 
     @property
     def records(self) -> Iterator[tuple[RunFolder, RunRecord]]:
@@ -173,9 +173,10 @@ class Opened:
 
     @property
     def as_planned(self) -> StoredRecords:
-        """Those records by their paths, with the plan's levels: a study may name an option only since they ran.
+        """Return the records by their paths, with the levels of the plan.
 
-        Runs that others disturbed too much do not count, as in frames.
+        The study may have named an option only after a run. Runs that other programs disturbed too much are left out,
+        as in frames.
         """
         levels = {cell["id"]: {name: cell[name] for name in cell if name != "id"} for cell in self.plan["cells"]}
 
@@ -186,7 +187,7 @@ class Opened:
         return set_aside(records(), self.plan["settings"])
 
     def idle_of(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The idle power that a run was compared with: that of its machine, or what a study of files states.
+        """Return the idle power that a run was compared with: that of its machine, or what a study of files states.
 
         Raises:
             FramewattError: there is none.
@@ -196,23 +197,26 @@ class Opened:
         node, session = record.get("node", NOWHERE), str(session_of(record["machine"]))
         if (node, session) not in self.baselines:
             where = f"node {node} in its session {session}" if node else f"the machine {session}"
-            raise FramewattError(f"no idle baseline of {where}, on which its record states it ran")
+            raise FramewattError(
+                f"the package has no idle baseline of {where}, on which the run was measured by its record. Use the "
+                "package as it was written."
+            )
         return self.baselines[node, session]
 
     @functools.cached_property
     def baselines(self) -> dict[tuple[str, str], Mapping[str, Any]]:
-        """Idle power before the runs, by the node and the session of the machine that idled."""
+        """Return idle power before the runs, by the node and the session of the machine that idled."""
         paths = [
             path
             for folder in self.calibrations
             for path in (folder / "idle.json", *sorted(folder.glob("idle_[0-9a-f]*.json")))
         ]
-        found = {}
+        idle_of_session = {}
         for path in paths:
             if path.is_file() and path.stem != "idle_after":
                 idle = mapping_in(path)
-                found[str(idle.get("node", NOWHERE)), str(session_of(idle.get("machine") or {}))] = idle
-        return found
+                idle_of_session[str(idle.get("node", NOWHERE)), str(session_of(idle.get("machine") or {}))] = idle
+        return idle_of_session
 
     def _run(self, cell: str, repetition: int) -> RunFolder:
         path = self.results / "measure" / cell / str(repetition)
@@ -220,14 +224,14 @@ class Opened:
 
 
 def _on_machine(run: MergedRun, merged: Merged) -> RunFolder:
-    """A run of a merged study, in the package of its machine, as one of the whole."""
+    """Return a run in the package of its machine as a run of the merged study."""
     record, problem = _record_in(run.path.parent)
     whole = StoredRecord(merged.as_one(record.load(), run.source.machine)) if record is not None else None
     return RunFolder(run.path.parent, run.cell.id, run.repetition, whole, problem)
 
 
 def _record_in(path: Path) -> tuple[StoredRecord | None, str | None]:
-    """The record in a run's folder, or why there is none."""
+    """Return the record in a run's folder, or the reason why there is none."""
     if not (path / "run.json").is_file():
         return None, "planned, and has no record"
     try:
@@ -237,7 +241,7 @@ def _record_in(path: Path) -> tuple[StoredRecord | None, str | None]:
 
 
 _WITH_SENTENCES = ("reasons", "flags", "disturbed", "unknown")
-"""Keys of a record below which sentences are that this code compares with its own, or looks for words in."""
+"""Keys of a record with sentences that this code compares with its own."""
 
 
 def _in_present_words(value: Any) -> Any:
@@ -255,20 +259,20 @@ def _reworded(value: Any) -> Any:
     return [_reworded(one) for one in value] if isinstance(value, list) else value
 
 
-def _without_newer(settings: Any, told: Any, content: Any) -> Any:
-    """Settings without those that an older framewatt did not have: neither plan nor study file name them."""
-    if not all(isinstance(one, dict) for one in (settings, told)):
+def _without_newer(settings: Any, stated: Any, content: Any) -> Any:
+    """Return settings without those that an older framewatt did not have: neither plan nor study file name them."""
+    if not all(isinstance(one, dict) for one in (settings, stated)):
         return settings
     named = content if isinstance(content, dict) else {}
     return {
-        key: _without_newer(value, told.get(key), named.get(key))
+        key: _without_newer(value, stated.get(key), named.get(key))
         for key, value in settings.items()
-        if key in told or key in named
+        if key in stated or key in named
     }
 
 
 def mapping_in(path: Path) -> Mapping[str, Any]:
-    """A JSON file that holds an object.
+    """Return the content of a JSON file that holds an object.
 
     Raises:
         FramewattError: it does not.
@@ -285,7 +289,7 @@ def mapping_in(path: Path) -> Mapping[str, Any]:
 
 
 _MOST_RUNS = 100_000
-"""Runs of the largest package that is checked; a study file of a few bytes may plan any number."""
+"""Most runs of a package that is checked; a study file of a few bytes may plan any number."""
 
 _MOST_THREADS = 1 << 16
 
@@ -308,7 +312,7 @@ def open_package(folder: Path) -> Opened:
         )
     path = data / "config" / "studies" / studies[0]
     schemas = ROOT / "config" / "schemas"
-    # A study may be of data sets that only its own checkout knows.
+    # A study may use data sets that only its own checkout defines.
     own = data / "config" / "datasets.yaml"
     datasets = load_catalogue(
         own if own.is_file() else ROOT / "config" / "datasets.yaml", schemas / "datasets.schema.yaml"
@@ -333,7 +337,7 @@ def open_package(folder: Path) -> Opened:
 
 
 def _schema_for(content: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
-    """What makes the schema of a study of its kind."""
+    """Return the function that makes the schema for the kind of a study."""
     if is_merged_study(content):
         return schema_of_packages
     return schema_of_files if is_file_study(content) else schema_of_measuring
@@ -342,7 +346,7 @@ def _schema_for(content: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], dic
 def _measured_study(
     path: Path, content: Mapping[str, Any], schema: Mapping[str, Any], datasets: Catalogue, plan: Mapping[str, Any]
 ) -> MeasuredStudy:
-    """A study that measures, as it was where it was planned: what it left to that machine is what the plan names."""
+    """Return a study that measures, with the device, threads and absent modules that the plan names."""
     known = {"dataset": datasets.names, **{f"workload/{name}": registered_models(name) for name in FRAMEWORKS}}
     device, threads = plan.get("device"), plan.get("threads")
     if device not in ("cpu", "cuda") or type(threads) is not int or not 0 < threads <= _MOST_THREADS:
@@ -364,7 +368,7 @@ def _measured_study(
 def _file_study(
     path: Path, content: Mapping[str, Any], schema: Mapping[str, Any], results: Path, plan: Mapping[str, Any]
 ) -> FileStudy:
-    """A study of files: those that the package has, or but the names that its records and its plan have of them."""
+    """Return a study of files: those in the package, or empty ones with the names in its records and its plan."""
     logs = results.parents[1] / "logs" / results.name
     if logs.is_dir():
         return _below(logs, path, content, schema)
@@ -381,7 +385,7 @@ def _file_study(
 
 
 def _named_files(results: Path, plan: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
-    """Paths of the files of every run, also of one that the study leaves out, and where they stand."""
+    """Yield the paths of the files of every run, also of left-out runs, each after the file that names it."""
     for record in sorted(results.glob("measure/*/*/run.json")):
         yield from ((record, file["path"]) for file in read_run(record).get("files", []))
     left_out, where = plan.get("left_out", []), results / "plan" / "plan.json"
@@ -395,6 +399,6 @@ def _named_files(results: Path, plan: Mapping[str, Any]) -> Iterator[tuple[Path,
 
 
 def _below(root: Path, path: Path, content: Mapping[str, Any], schema: Mapping[str, Any]) -> FileStudy:
-    """The study with its files below some folder."""
+    """Return the study with its files below some folder."""
     files = {**content["files"], "root": str(root), "root_config": ""}
     return load_file_study(path, {**content, "files": files}, schema, {}, root)

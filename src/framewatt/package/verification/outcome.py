@@ -1,4 +1,4 @@
-"""The outcome of a run: whether it counts, how much it processed, how quickly and how well, also under an open loop."""
+"""Check the outcome of a run: its verdict, its samples, its throughput and latency, and its quality."""
 
 import itertools
 import re
@@ -23,12 +23,12 @@ _QUANTILES = ("p50_s", "p95_s", "p99_s", "max_s")
 
 
 def is_open(record: Mapping[str, Any]) -> bool:
-    """Whether requests arrived at a rate in a run, by its record."""
+    """Return whether requests arrived at a rate in a run, by its record."""
     return "open_loop" in (record["latency"] or {})
 
 
 def open_loop_problems(cell: Cell, record: Mapping[str, Any], minimum_s: float, test_samples: int) -> Iterator[str]:
-    """Where rate, requests, batches, latencies and the window of an inference do not fit together.
+    """Yield where rate, requests, batches, latencies and the window of an inference do not fit together.
 
     Args:
         cell: of the run.
@@ -46,8 +46,8 @@ def open_loop_problems(cell: Cell, record: Mapping[str, Any], minimum_s: float, 
     if rate_per_s is None or loop is None:
         return
     requests = requests_of(rate_per_s, minimum_s)
-    told = {"rate_per_s": loop["rate_per_s"], "requests": loop["requests"]}
-    yield from differences(told, {"rate_per_s": rate_per_s, "requests": requests}, why="the study file gives")
+    stated = {"rate_per_s": loop["rate_per_s"], "requests": loop["requests"]}
+    yield from differences(stated, {"rate_per_s": rate_per_s, "requests": requests}, why="the study file gives")
     largest = min(cell.batch_size, test_samples)
     if not 1 <= loop["largest_batch"] <= largest or not requests / largest <= latency["batches"] <= requests:
         batches = f"{latency['batches']} batches of up to {loop['largest_batch']}"
@@ -69,25 +69,25 @@ def open_loop_problems(cell: Cell, record: Mapping[str, Any], minimum_s: float, 
 
 _RANDOM, _UNKNOWN = "weights_random", "quality_unknown"
 _FIRST_SCHEMA = 1
-"""Of records from before reasons had the words that they have now."""
+"""The schema version before reasons had their present words."""
 
 
 def problems_of_quality(
     phase: str, seeded: bool, task: Task, data: Mapping[str, Any], record: Mapping[str, Any]
 ) -> Iterator[str]:
-    """Metrics of other names than there are, a reason to know none beside some, or another than there can be.
+    """Yield the wrong metrics, units, latencies and epochs of a run, and wrong reasons for unknown quality.
 
     Args:
         phase: of the run's cell, `train` or `infer`.
         seeded: whether its weights are random.
-        task: what its data set asks.
+        task: the task of its data set.
         data: the record of its data set.
         record: of a measured run that is ok.
     """
     named = [("quality", record["quality"])]
     named += [(f"epoch {epoch['epoch']}: quality", epoch["quality"]) for epoch in record["epochs"]]
     for where, quality in named:
-        yield from (f"{where}{problem}" for problem in _of_metrics(task, data, quality, record["schema_version"]))
+        yield from (f"{where}{problem}" for problem in _metric_problems(task, data, quality, record["schema_version"]))
         yield from quality_mismatches(task, data, quality, where)
     if record["units"] and record["units"]["name"] != task.unit:
         yield f"units: the record counts {record['units']['name']}s. The task counts {task.unit}s."
@@ -95,33 +95,33 @@ def problems_of_quality(
         yield "latency: the record has one, of a training"
     if phase != "train" and record["epochs"]:
         yield f"epochs: the record has {len(record['epochs'])}, of an inference"
-    yield from _of_reasons(seeded, task, data, record)
+    yield from _reason_problems(seeded, task, data, record)
 
 
-def _of_metrics(task: Task, data: Mapping[str, Any], quality: Quality, version: int) -> Iterator[str]:
-    """Other metrics than the task's, some of them known and some not, or values that cannot be."""
+def _metric_problems(task: Task, data: Mapping[str, Any], quality: Quality, version: int) -> Iterator[str]:
+    """Yield the metrics that the task does not have, impossible values, and a mix of known and unknown values."""
     metrics = [metric for metric in task.metrics if metric.since <= version]
     if set(quality) != {metric.name for metric in metrics}:
         allowed = ", ".join(metric.name for metric in metrics)
         yield f": the record has {', '.join(quality) or 'none'}. The task has {allowed}."
     meaningless = task.meaningless(data.get("classes") or 0)
-    if len({told["value"] is None for name, told in quality.items() if name not in meaningless}) > 1:
+    if len({entry["value"] is None for name, entry in quality.items() if name not in meaningless}) > 1:
         yield ": some are known and some are not"
     for name in meaningless.keys() & quality.keys():
         if quality[name]["value"] is not None:
             yield f".{name}: the record states {quality[name]['value']:.6g}, and {meaningless[name]}"
     for metric in metrics:
-        told = quality.get(metric.name)
-        if told is None:
+        entry = quality.get(metric.name)
+        if entry is None:
             continue
-        if (told["unit"], told["better"]) != (metric.unit, metric.better):
-            found = f"better {told['better']}, unit {told['unit']!r}"
-            yield f".{metric.name}: the record states {found}. It has to be {metric.better}, {metric.unit!r}."
-        if told["value"] is not None and told["reason"] is not None:
+        if (entry["unit"], entry["better"]) != (metric.unit, metric.better):
+            stated = f"better {entry['better']}, unit {entry['unit']!r}"
+            yield f".{metric.name}: the record states {stated}. It has to be {metric.better}, {metric.unit!r}."
+        if entry["value"] is not None and entry["reason"] is not None:
             yield f".{metric.name}: the record has a value, and a reason why there is none"
-        if told["value"] is not None and not metric.is_possible(told["value"]):
+        if entry["value"] is not None and not metric.is_possible(entry["value"]):
             what = "share" if metric.is_share() else "value of it"
-            yield f".{metric.name}: the record states {told['value']:.6g}, which is no {what}"
+            yield f".{metric.name}: the record states {entry['value']:.6g}, which is no {what}"
 
 
 def quality_mismatches(task: Task, data: Mapping[str, Any], quality: Quality, where: str = "quality") -> Iterator[str]:
@@ -141,17 +141,17 @@ def quality_mismatches(task: Task, data: Mapping[str, Any], quality: Quality, wh
             yield from differences({key: mismatch.stated}, {key: mismatch.derived}, why=mismatch.source)
 
 
-def _of_reasons(seeded: bool, task: Task, data: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[str]:
-    """Where the reason why quality is unknown is missing, or is none."""
-    found = ((flag, without_end(flag, _UNKNOWN, metric=task.primary.words)) for flag in record["flags"])
-    explained = {flag: reason for flag, reason in found if reason is not None}
-    known = [name for name, told in record["quality"].items() if told["value"] is not None]
+def _reason_problems(seeded: bool, task: Task, data: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a line where the reason for unknown quality is missing or impossible."""
+    reasons = ((flag, without_end(flag, _UNKNOWN, metric=task.primary.words)) for flag in record["flags"])
+    explained = {flag: reason for flag, reason in reasons if reason is not None}
+    known = [name for name, entry in record["quality"].items() if entry["value"] is not None]
     meaningless = task.meaningless(data.get("classes") or 0)
     unexplained = [name for name in record["quality"] if name not in known and name not in meaningless]
     if unexplained and not explained:
-        yield f"flags: none says why {task.primary.words} is unknown"
+        yield f"flags: no flag gives a reason why {task.primary.words} is unknown"
     if known and explained:
-        yield f"flags: {next(iter(explained))!r}, of a run whose {', '.join(known)} are known"
+        yield f"flags: {next(iter(explained))!r}, of a run with known {', '.join(known)}"
     if record["schema_version"] == _FIRST_SCHEMA:
         return
     unlabelled = data.get("classes_reason")
@@ -170,15 +170,15 @@ def _of_reasons(seeded: bool, task: Task, data: Mapping[str, Any], record: Mappi
 PRIMARY = "steady"
 """The window that every workload names, in training and in inference (worker.py)."""
 
-_TOLD_BY_THE_RUN = ("left_behind",)
-"""Codes of flags of what only the run saw; all others follow from the record and the study."""
+_SEEN_BY_THE_RUN = ("left_behind",)
+"""Codes of flags that only the run could raise; all others follow from the record and the study."""
 
 _OF_THE_SAMPLER = ("sampler_died", "sampler_ended")
-"""Codes of the reason of a run whose sampling process did not report at its end, see sampling."""
+"""Codes of the reason of a run without a report from its sampling process at the end, see sampling."""
 
 
 def outcome_problems(package: Opened) -> Iterator[str]:
-    """Where verdict, samples or throughput are not what the rest of a record gives."""
+    """Yield where verdict, samples or throughput are not what the rest of a record gives."""
     for run, record in package.records:
         if isinstance(package.study, FileStudy):
             lines = _imported_verdict(record)
@@ -188,39 +188,39 @@ def outcome_problems(package: Opened) -> Iterator[str]:
 
 
 def _verdict(record: Mapping[str, Any], settings: Mapping[str, Any]) -> Iterator[str]:
-    """Where status, validity, reasons and flags of a measured run are not what it is judged by."""
+    """Yield where status, validity, reasons and flags of a measured run are not those of its verdict."""
     primary = record["windows"].get(record["primary_window"])
     sampler_died = record["sampler"] is None
-    says_so = any(is_sentence(reason, _OF_THE_SAMPLER, begins=True) for reason in record["reasons"])
-    if sampler_died and record["schema_version"] > 1 and not says_so:
+    explained = any(is_sentence(reason, _OF_THE_SAMPLER, begins=True) for reason in record["reasons"])
+    if sampler_died and record["schema_version"] > 1 and not explained:
         yield f"sampler: the record has none, and no reason why: {_listed(record['reasons'])}"
         sampler_died = False
     if record["status"] != OK:
-        yield from _of_failed(record)
+        yield from _failure_problems(record)
         return
     if primary is None or record["workload"] is None:
         yield f"status: the record states ok, of a run without {'a window' if primary is None else 'a workload'}"
         return
     if record["primary_window"] != PRIMARY:
-        yield f"primary_window: the record states {record['primary_window']!r}, every workload says {PRIMARY!r}"
-    found = _judged(record, primary, settings)
-    told_reasons = list(record["reasons"])
+        yield f"primary_window: the record states {record['primary_window']!r}, every workload has {PRIMARY!r}"
+    verdict = _judged(record, primary, settings)
+    stated_reasons = list(record["reasons"])
     if sampler_died:
-        # What became of the sampling process comes first.
-        told_reasons = told_reasons[1:]
-    if not same(told_reasons, found.reasons):
-        yield f"reasons: the record states {_listed(told_reasons)}, what was seen gives {_listed(found.reasons)}"
+        # The first reason is that on the sampling process.
+        stated_reasons = stated_reasons[1:]
+    if not same(stated_reasons, verdict.reasons):
+        yield f"reasons: the record states {_listed(stated_reasons)}, what was seen gives {_listed(verdict.reasons)}"
     if record["valid"] != (not record["reasons"]):
         yield f"valid: the record states {record['valid']}, with {len(record['reasons'])} reasons against it"
-    missing, others = unmatched(found.flags, record["flags"])
+    missing, others = unmatched(verdict.flags, record["flags"])
     yield from (f"flags: the record has not {flag!r}" for flag in missing)
     for flag in others:
-        if not is_sentence(flag, _TOLD_BY_THE_RUN):
+        if not is_sentence(flag, _SEEN_BY_THE_RUN):
             yield f"flags: {flag!r} follows from nothing"
 
 
 def _judged(record: Mapping[str, Any], primary: Mapping[str, Any], settings: Mapping[str, Any]) -> Verdict:
-    """The verdict on a run that ended well."""
+    """Return the verdict on a run that ended without an error."""
     window = primary["start_monotonic_ns"], primary["end_monotonic_ns"]
     job = {"missing": None, "repeat": True, "attempt": record["attempt"]}
     job |= {key: settings[key] for key in ("preflight", "cool_down", "disturbance")}
@@ -233,8 +233,8 @@ def _judged(record: Mapping[str, Any], primary: Mapping[str, Any], settings: Map
     return judge(job, Outcome(None, *window), result, primary, around)
 
 
-def _of_failed(record: Mapping[str, Any]) -> Iterator[str]:
-    """What a run that failed cannot have."""
+def _failure_problems(record: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the values in the record of a failed run that such a run cannot have."""
     if record["status"] not in (FAILED, UNAVAILABLE):
         yield f"status: the record states {record['status']}"
     if record["valid"] or not record["reasons"]:
@@ -247,10 +247,10 @@ def _of_failed(record: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _imported_verdict(record: Mapping[str, Any]) -> Iterator[str]:
-    """Where an imported run knows what no log tells, or validity, reasons and flags are not those of its windows."""
+    """Yield the values of an imported run that no log gives, and a verdict that its windows do not give."""
     yield from problems_of_unknown(record)
     if record["status"] != OK:
-        yield from _of_failed(record)
+        yield from _failure_problems(record)
         return
     primary = record["windows"].get(record["primary_window"])
     if primary is None:
@@ -267,20 +267,20 @@ def _imported_verdict(record: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _pace(record: Mapping[str, Any]) -> Iterator[str]:
-    """Throughput, and latencies that fill the window between them."""
+    """Yield where throughput and latencies do not fit the window."""
     window = record["windows"].get(record["primary_window"])
     units = (record["units"] or {}).get("count")
     rate = units / window["duration_s"] if window and units else None
-    told = {"throughput_per_s": record["throughput_per_s"]}
-    yield from differences(told, {"throughput_per_s": rate}, why="units and seconds give")
+    stated = {"throughput_per_s": record["throughput_per_s"]}
+    yield from differences(stated, {"throughput_per_s": rate}, why="units and seconds give")
     if window and record["latency"] and not is_open(record):
         yield from _latency(record["latency"], window["duration_s"])
 
 
 def _latency(latency: Mapping[str, Any], duration_s: float) -> Iterator[str]:
-    """Latencies that do not add up to the window, batch by batch, or are in no order.
+    """Yield where latencies do not add up to the window, or percentiles do not ascend.
 
-    Every batch's time is not kept: percentiles are held between what the window leaves room for.
+    The times of single batches are not stored, so percentiles are compared with bounds from the window.
     """
     count = latency["batches"]
     mean = {"mean_s": latency["mean_s"]}
@@ -305,7 +305,7 @@ def _latency(latency: Mapping[str, Any], duration_s: float) -> Iterator[str]:
 
 
 def _epochs(record: Mapping[str, Any]) -> Iterator[str]:
-    """Epochs that are not one after the other with a window each, or that do not sum up to the run."""
+    """Yield where epochs are not in sequence with a window each, or do not sum up to the run."""
     epochs = record["epochs"]
     if not epochs:
         return
@@ -314,9 +314,9 @@ def _epochs(record: Mapping[str, Any]) -> Iterator[str]:
     if names != [f"epoch-{number}" for number in range(1, len(epochs) + 1)] or set(names) != set(windows):
         yield f"epochs: the record has {', '.join(names)}, its windows are {', '.join(windows) or 'none'}"
     counts = [epoch["units"] for epoch in epochs]
-    found = {"quality": epochs[-1]["quality"], "units": None if None in counts else sum(counts)}
-    told = {"quality": record["quality"], "units": (record["units"] or {}).get("count")}
-    yield from differences(told, found, why="its epochs give")
+    derived = {"quality": epochs[-1]["quality"], "units": None if None in counts else sum(counts)}
+    stated = {"quality": record["quality"], "units": (record["units"] or {}).get("count")}
+    yield from differences(stated, derived, why="its epochs give")
 
 
 def _listed(reasons: list[str]) -> str:

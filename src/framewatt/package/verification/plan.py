@@ -41,87 +41,87 @@ from framewatt.study.wordings import meaning_of
 
 
 def plan_problems(package: Opened) -> Iterator[str]:
-    """Where plan.json is not what the study file plans."""
+    """Yield how plan.json differs from the plan of the study file."""
     where = f"results/{package.name}/plan/plan.json"
     if package.study.name != package.name:
         yield f"{where}: the study file is that of {package.study.name}, the results are those of {package.name}"
-    told = dict(package.told_plan)
-    yield from some(differences(told, package.plan, by="the plan states", why="the study file gives"), where)
+    stored = dict(package.stored_plan)
+    yield from some(differences(stored, package.plan, by="the plan states", why="the study file gives"), where)
 
 
 def stage_problems(package: Opened) -> Iterator[str]:
-    """Where weights, exports, checks or idle power are those of other settings, or hashes are of other locks."""
+    """Yield the weights, exports, checks and idle power of other settings, and the hashes of other locks."""
     hashes = package.planned
-    if not isinstance(hashes, JobHashes) or "sources" not in package.told_plan:
+    if not isinstance(hashes, JobHashes) or "sources" not in package.stored_plan:
         return
     for name, about in hashes.sources.environments.items():
         lock = package.data / "envs" / name / LOCK
         if about.get("mode") != "host" and lock.is_file():
-            says, gives = {"lock_sha256": about.get("lock_sha256")}, {"lock_sha256": lock_sha256(lock)}
+            stated, expected = {"lock_sha256": about.get("lock_sha256")}, {"lock_sha256": lock_sha256(lock)}
             where = f"plan.json: sources.environments.{name}"
-            yield from some(differences(says, gives, by="it states", why=f"envs/{name} gives"), where)
+            yield from some(differences(stated, expected, by="it states", why=f"envs/{name} gives"), where)
     for place, wanted in records_of_stages(hashes).items():
         path = package.results / place
-        told = mapping_in(path).get("job_sha256") if path.is_file() else None
-        if told != wanted:
+        stored = mapping_in(path).get("job_sha256") if path.is_file() else None
+        if stored != wanted:
             yield f"{place}: made under other settings than the study file's, or not there"
 
 
 def records_of_stages(hashes: JobHashes) -> dict[str, str]:
-    """Hash of the job of every record but the runs', by its place in the results."""
-    found = {f"{calibration_of(Path(), node)}/idle.json": sha256 for node, sha256 in hashes.idle.items()}
-    found |= {f"train/{name}/{TRAIN_RECORD}": sha256 for name, sha256 in hashes.weights.items()}
-    found |= {f"export/{name}/check/{CHECK_RECORD}": sha256 for name, sha256 in hashes.checks.items()}
-    found |= {f"parity/{name}/sheet/{PARITY_RECORD}": sha256 for name, sha256 in hashes.parity.items()}
-    found |= {f"profiled/{name}/{PROFILE_RECORD}": sha256 for name, sha256 in hashes.profiles.items()}
-    found |= {f"timelines/{name}/{TIMELINE_RECORD}": sha256 for name, sha256 in hashes.timelines.items()}
-    found |= {f"repeated/{name}/{REPEATED_RECORD}": sha256 for name, sha256 in hashes.repeated.items()}
-    return found | {f"export/{name}/onnx/export.json": sha256 for name, sha256 in hashes.exports.items()}
+    """Return the hash of the job of every record except the runs', by its place in the results."""
+    records = {f"{calibration_of(Path(), node)}/idle.json": sha256 for node, sha256 in hashes.idle.items()}
+    records |= {f"train/{name}/{TRAIN_RECORD}": sha256 for name, sha256 in hashes.weights.items()}
+    records |= {f"export/{name}/check/{CHECK_RECORD}": sha256 for name, sha256 in hashes.checks.items()}
+    records |= {f"parity/{name}/sheet/{PARITY_RECORD}": sha256 for name, sha256 in hashes.parity.items()}
+    records |= {f"profiled/{name}/{PROFILE_RECORD}": sha256 for name, sha256 in hashes.profiles.items()}
+    records |= {f"timelines/{name}/{TIMELINE_RECORD}": sha256 for name, sha256 in hashes.timelines.items()}
+    records |= {f"repeated/{name}/{REPEATED_RECORD}": sha256 for name, sha256 in hashes.repeated.items()}
+    return records | {f"export/{name}/onnx/export.json": sha256 for name, sha256 in hashes.exports.items()}
 
 
 _SINCE_PURPOSES = 4
-"""First schema version whose records tell the purpose of their run."""
+"""First schema version with the purpose of the run in its records."""
 
 _OF_THE_JOB = ("study", "cell_id", "cell", "repetition", "device", "threads")
 
 
 def head_problems(package: Opened) -> Iterator[str]:
-    """Where a record is that of another run than the planned one, or of another way to run it."""
+    """Yield the records of other runs than the planned ones, or of runs under other settings."""
     study = package.study
     heads: _Heads = iter(())
     if isinstance(study, MeasuredStudy):
         heads = _measured(package, study)
     elif isinstance(study, FileStudy):
         heads = _imported(package, study)
-    for run, record, found in heads:
-        told = {name: record.get(name) for name in found}
-        yield from some(differences(told, found, why="the plan gives"), run.where)
+    for run, record, expected in heads:
+        stated = {name: record.get(name) for name in expected}
+        yield from some(differences(stated, expected, why="the plan gives"), run.where)
 
 
 _Heads = Iterator[tuple[RunFolder, Mapping[str, Any], dict[str, Any]]]
 
 
 def _measured(package: Opened, study: MeasuredStudy) -> _Heads:
-    """Every record, with its head out of the job that the study file makes of the run."""
+    """Yield every record with its expected head, from the job that the study file gives for the run."""
     entries = {(entry["cell"], entry["repetition"]): entry for entry in package.plan["order"]}
     # Where cells joined the study or left it, or a run was repeated, earlier runs had their places in another order.
     in_order = as_planned(package)
     for run, record in package.records:
         job = jobs.measure_job(study, study.cell(run.cell), run.repetition, record["attempt"])
-        found = {name: job[name] for name in _OF_THE_JOB}
-        # A study may have come to name an option after the run; the run had its usual level.
+        expected = {name: job[name] for name in _OF_THE_JOB}
+        # A study may have come to name an option after the run; the run had the default level.
         since = {name for name in job["cell"] if name not in record["cell"] and name not in FIXED}
-        found["cell"] = {name: level for name, level in job["cell"].items() if name not in since}
+        expected["cell"] = {name: level for name, level in job["cell"].items() if name not in since}
         entry = entries[run.cell, run.repetition]
-        found |= {"block": run.repetition, "job_sha256": entry.get("job_sha256"), "node": entry.get("node")}
-        found["position"] = entry["position"] if in_order else record["position"]
-        found |= {"source": None if record.get("source") is None else "measured"}
-        found |= {} if record["schema_version"] < _SINCE_PURPOSES else {"purpose": job["purpose"]}
-        yield run, record, found
+        expected |= {"block": run.repetition, "job_sha256": entry.get("job_sha256"), "node": entry.get("node")}
+        expected["position"] = entry["position"] if in_order else record["position"]
+        expected |= {"source": None if record.get("source") is None else "measured"}
+        expected |= {} if record["schema_version"] < _SINCE_PURPOSES else {"purpose": job["purpose"]}
+        yield run, record, expected
 
 
 def _imported(package: Opened, study: FileStudy) -> _Heads:
-    """Every record, with its head out of the names of its files."""
+    """Yield every record with its expected head, from the names of its files."""
     runs = {(run.cell.id, run.repetition): run for run in study.runs()}
     logs = study.settings["files"]["logs"]
     positions = _places(package, [(run.cell.id, run.repetition) for run in study.runs()])
@@ -136,21 +136,21 @@ def _imported(package: Opened, study: FileStudy) -> _Heads:
 
 
 def _files(run: FileRun, readers: list[str], record: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The files of an imported run; whether their hashes are right is another check's."""
-    told = {file["path"]: file["sha256"] for file in record.get("files", [])}
+    """Return the files of an imported run with the stated hashes, which another check compares."""
+    hashes = {file["path"]: file["sha256"] for file in record.get("files", [])}
     pairs = zip(run.files, readers, strict=True)
-    return [{"path": file.path, "sha256": told.get(file.path), "reader": reader} for file, reader in pairs]
+    return [{"path": file.path, "sha256": hashes.get(file.path), "reader": reader} for file, reader in pairs]
 
 
 def _places(package: Opened, order: list[tuple[str, int]]) -> dict[str, int]:
-    """Places of imported runs: by their clocks where all that could be read have one, else by repetition."""
-    found = {
+    """Return the places of imported runs: by their clocks if all readable runs have one, else by repetition."""
+    runs = {
         (run.cell, run.repetition): (run.where, record["clock"]["utc"], record["status"])
         for run, record in package.records
     }
-    in_order = [found[key] for key in order if key in found]
+    in_order = [runs[key] for key in order if key in runs]
     if all(utc for _, utc, status in in_order if status == "ok"):
-        in_order.sort(key=lambda of: of[1] or "9999")
+        in_order.sort(key=lambda entry: entry[1] or "9999")
     return {where: place for place, (where, _, _) in enumerate(in_order, 1)}
 
 
@@ -158,7 +158,7 @@ RECORD, ROWS = "stopping/stopping.json", "stopping/stopping.csv"
 
 
 def stopping_problems(package: Opened) -> Iterator[str]:
-    """Where what stopped the study is not what its records say, or is there of a study that has no rule."""
+    """Yield how the record of the stop differs from the runs, and such a record of a study without a rule."""
     yield from _changed(package)
     there = [name for name in (RECORD, ROWS) if (package.results / name).is_file()]
     if isinstance(package.study, FileStudy) or package.stopping_path is None:
@@ -170,22 +170,22 @@ def stopping_problems(package: Opened) -> Iterator[str]:
         return
     yield from (f"{name}: not there" for name in (RECORD, ROWS) if name not in there)
     if RECORD in there:
-        told = mapping_in(package.results / RECORD)
-        yield from some(differences(told, record_of(path), by="it states", why="the records give"), RECORD)
+        stored = mapping_in(package.results / RECORD)
+        yield from some(differences(stored, record_of(path), by="it states", why="the records give"), RECORD)
     if ROWS in there and (package.results / ROWS).read_text(encoding="utf-8") != to_csv(frame_of(path)):
         yield f"{ROWS}: is not what the records give"
 
 
 def _changed(package: Opened) -> Iterator[str]:
-    """Changes of the repetitions that are none, or that do not lead to those that the study has."""
+    """Yield the malformed changes of the repetitions, and those that do not lead to the study's repetitions."""
     path = package.results / "plan" / CHANGES
     if not path.is_file():
         return
     try:
-        told = changes_of(package.results)
-        # What the report says of each; a change of another form has none.
-        sentences(told)
-        last = told[-1]["to"]
+        changes = changes_of(package.results)
+        # The report has a sentence for each change; this raises for a change of another form.
+        sentences(changes)
+        last = changes[-1]["to"]
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         allowed = "from, to, seen_blocks, kept_runs"
         raise FramewattError(
@@ -200,28 +200,28 @@ NAME = "report/complete.txt"
 
 
 def ending_problems(package: Opened) -> Iterator[str]:
-    """Where complete.txt says something else than the records do; packages of today have none."""
+    """Yield how complete.txt differs from the records; packages of today have no such file."""
     path = package.results / NAME
     if not path.is_file() or len(package.as_planned) < len(package.runs):
         return
     first, *rest = path.read_text(encoding="utf-8").splitlines() or [""]
-    told = [meaning_of(first), *sorted(map(meaning_of, rest))]
+    stated = [meaning_of(first), *sorted(map(meaning_of, rest))]
     counted = (_counted(package), _counted_once(package))
-    if told not in ([meaning_of(count), *sorted(map(meaning_of, lines))] for count, lines in counted):
+    if stated not in ([meaning_of(count), *sorted(map(meaning_of, lines))] for count, lines in counted):
         yield f"{NAME}: it states {first[:200]!r} and {len(rest)} lines, the records give {_counted(package)[0]!r}"
 
 
 def _counted(package: Opened) -> tuple[str, list[str]]:
-    """First line and others, as scripts/complete.py writes them."""
-    told = {run.where for run in package.runs}
-    order = [entry for entry in package.told_plan["order"] if run_name(entry) in told]
-    plan = {**package.told_plan, "order": order, "settings": package.settings}
+    """Return the first line and the others, as scripts/complete.py writes them."""
+    runs = {run.where for run in package.runs}
+    order = [entry for entry in package.stored_plan["order"] if run_name(entry) in runs]
+    plan = {**package.stored_plan, "order": order, "settings": package.settings}
     missing = missing_of(cast("Plan", plan), (record for _, record in package.records), records_of(package), {})
     return missing.count, missing.lines
 
 
 def _counted_once(package: Opened) -> tuple[str, list[str]]:
-    """The same as it was written before there were hashes of jobs."""
+    """Return the same as it was written before there were hashes of jobs."""
     failed = [
         f"{r['cell_id']}, repetition {r['repetition']}: {'; '.join(r['reasons'])}"
         for _, r in package.records
@@ -232,7 +232,7 @@ def _counted_once(package: Opened) -> tuple[str, list[str]]:
 
 
 _ROUNDED_S = 1e-6
-"""What seconds of a record may be off nanoseconds, by floating point."""
+"""Largest difference between seconds and nanoseconds of a record, by floating point."""
 
 _QUICKEST = 0.02
 """Share of the median batch's time that a batch of the warm-up takes at least: first ones take longer, unless a
@@ -240,19 +240,19 @@ processor was held back later."""
 
 
 def settings_problems(package: Opened, study: MeasuredStudy) -> Iterator[str]:
-    """Where runs were not timed, warmed up, rested or prepared as the study file sets.
+    """Yield where runs were not timed, warmed up, rested or prepared as the study file sets.
 
     Runs from before jobs had hashes may have been measured under earlier settings than the study's last.
     """
-    if "sources" not in package.told_plan:
+    if "sources" not in package.stored_plan:
         return
     settings = study.settings
     for run, record in package.records:
         cell = study.cell(run.cell)
         lines = [
             *_rested(record, settings["cool_down"]),
-            *_made(cell, record, settings["window"]),
-            *_cached(cell, record),
+            *_batch_problems(cell, record, settings["window"]),
+            *_cache_problems(cell, record),
             *_options(study, cell, run.repetition, record),
         ]
         # Requests that arrive at a rate: see outcome.
@@ -265,29 +265,29 @@ def settings_problems(package: Opened, study: MeasuredStudy) -> Iterator[str]:
     yield from _pauses(package)
 
 
-def _made(cell: Cell, record: Mapping[str, Any], window: Mapping[str, Any]) -> Iterator[str]:
-    """Batches that were made where the study file has them made elsewhere (batches.Supply)."""
-    told, ahead_gb = record.get("batches"), window.get("ahead_gb", AHEAD_GB)
-    if told is None and record["status"] == OK and ahead_gb != AHEAD_GB and not always_ahead(cell.changed):
-        yield f"batches: the record does not say how they were made; the study file sets window.ahead_gb {ahead_gb:g}"
-    if told and told["made"] != (expected := choose_mode(told["pass_b"], ahead_gb)):
-        yield f"batches: the record states {told['made']}, with {told['pass_b']} bytes a pass they are {expected}"
+def _batch_problems(cell: Cell, record: Mapping[str, Any], window: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a line if batches were made in another place than the study file sets (batches.Supply)."""
+    stated, ahead_gb = record.get("batches"), window.get("ahead_gb", AHEAD_GB)
+    if stated is None and record["status"] == OK and ahead_gb != AHEAD_GB and not always_ahead(cell.changed):
+        yield f"batches: the record does not state how they were made; the study file sets window.ahead_gb {ahead_gb:g}"
+    if stated and stated["made"] != (expected := choose_mode(stated["pass_b"], ahead_gb)):
+        yield f"batches: the record states {stated['made']}, with {stated['pass_b']} bytes a pass they are {expected}"
 
 
-def _cached(cell: Cell, record: Mapping[str, Any]) -> Iterator[str]:
-    """Caches in another state than the cell names (runs.conditions); a run that never began may have none."""
-    wanted, told = cell.changed.get("caches"), record.get("caches")
-    if told is None:
+def _cache_problems(cell: Cell, record: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the caches in another state than the cell's (runs.conditions); a run that never started may have none."""
+    wanted, stated = cell.changed.get("caches"), record.get("caches")
+    if stated is None:
         if wanted is not None and record["status"] == OK:
             yield f"caches: the record states nothing, the cell {wanted}"
-    elif told["state"] != wanted:
-        yield f"caches: the record states {told['state']}, the cell {wanted}"
-    elif wanted == COLD and not told["left_b"] <= told["files_b"] >= told["found_b"]:
-        yield f"caches: the record states {told['found_b']} and {told['left_b']} bytes of {told['files_b']}"
+    elif stated["state"] != wanted:
+        yield f"caches: the record states {stated['state']}, the cell {wanted}"
+    elif wanted == COLD and not stated["left_b"] <= stated["files_b"] >= stated["found_b"]:
+        yield f"caches: the record states {stated['found_b']} and {stated['left_b']} bytes of {stated['files_b']}"
 
 
 def _options(study: MeasuredStudy, cell: Cell, repetition: int, record: Mapping[str, Any]) -> Iterator[str]:
-    """Options that a run recorded as requested other than those of its cell; the verdict has those not in force."""
+    """Yield a line if a run recorded other options than its cell requests; the verdict has those not in force."""
     if record["schema_version"] < RECORDED_SINCE:
         yield from in_force(cell, record)
         return
@@ -300,7 +300,7 @@ def _options(study: MeasuredStudy, cell: Cell, repetition: int, record: Mapping[
 
 
 def in_force(cell: Cell, record: Mapping[str, Any]) -> Iterator[str]:
-    """Levels that a run says were in force other than those of its cell, of a record without `workload.options`.
+    """Yield the recorded levels in force that differ from the cell's, for a record without `workload.options`.
 
     Args:
         cell: of the run.
@@ -308,26 +308,26 @@ def in_force(cell: Cell, record: Mapping[str, Any]) -> Iterator[str]:
     """
     if record["status"] != OK:
         return
-    told = (record.get("workload") or {}).get("in_force") or {}
+    stated = (record.get("workload") or {}).get("in_force") or {}
     wanted: dict[str, Level] = {
         name: level for name, level in cell.changed.items() if name in ("heap", "update", "loss_read", "tf32")
     }
     if cell.changed.get("weight_inputs") == REMOVED:
         wanted["weights_among_inputs"] = 0
     for name, level in wanted.items():
-        if told.get(name) != level:
-            yield f"workload.in_force.{name}: the record states {told.get(name)}, the cell {level}"
+        if stated.get(name) != level:
+            yield f"workload.in_force.{name}: the record states {stated.get(name)}, the cell {level}"
 
 
 def _timed(record: Mapping[str, Any], minimum_s: float, whole: int) -> Iterator[str]:
-    """A window that ended before its time or its passes, or went on although both were over (worker.infer)."""
+    """Yield where a window ended before its time or passes, or went on although both were over (worker.infer)."""
     window, latency = record["windows"].get(record["primary_window"]), record["latency"]
     if window is None:
         return
     if window["duration_s"] < minimum_s - _ROUNDED_S:
         yield f"window.minimum_s: the study file sets {minimum_s:g}, the window has {window['duration_s']:.6g} s"
     if latency["batches"] < whole:
-        yield f"window.passes: the study file asks for {whole} batches, the window has {latency['batches']}"
+        yield f"window.passes: the study file requests {whole} batches, the window has {latency['batches']}"
     # The last batch may be the one that took longest; before it, the time was not over.
     before_s = window["duration_s"] - latency["max_s"]
     if latency["batches"] > whole and before_s > minimum_s + _ROUNDED_S:
@@ -335,7 +335,7 @@ def _timed(record: Mapping[str, Any], minimum_s: float, whole: int) -> Iterator[
 
 
 def _warmed_up(record: Mapping[str, Any], window: Mapping[str, Any]) -> Iterator[str]:
-    """A warm-up that is not there, or too short for its batches."""
+    """Yield a line if the warm-up is missing, or too short for its batches."""
     warm_up = record["windows"].get("warm_up")
     if warm_up is None:
         yield "windows: the record has no warm_up, of an inference"
@@ -349,21 +349,24 @@ def _warmed_up(record: Mapping[str, Any], window: Mapping[str, Any]) -> Iterator
 
 
 def _rested(record: Mapping[str, Any], cool_down: Mapping[str, Any]) -> Iterator[str]:
-    """A rest before a run that is shorter than the study asks for (runner.measure); a run that never began has none."""
+    """Yield where the rest before a run is shorter than the study sets (runner.measure).
+
+    A run that never started has no rest.
+    """
     if record["status"] != OK and not record["cool_down_s"]:
         return
-    told_s, returned = record["cool_down_s"], record["returned_to_idle"]
+    stated_s, returned = record["cool_down_s"], record["returned_to_idle"]
     if (returned is None) != (cool_down["idle_band"] is None):
         yield f"returned_to_idle: the record states {returned}, cool_down.idle_band is {cool_down['idle_band']}"
     wanted_s = cool_down["rest_s"] + (cool_down["timeout_s"] if returned is False else 0)
-    if told_s is None or told_s < wanted_s - _ROUNDED_S:
-        yield f"cool_down_s: the record states {told_s}, the study file has a rest of {wanted_s:g} s"
+    if stated_s is None or stated_s < wanted_s - _ROUNDED_S:
+        yield f"cool_down_s: the record states {stated_s}, the study file has a rest of {wanted_s:g} s"
 
 
 def _pauses(package: Opened) -> Iterator[str]:
-    """Runs that began sooner after another one's end on one machine, by both of its clocks, than they say they rested.
+    """Yield the runs that started sooner after another run on the machine than their rest, by both clocks.
 
-    The rest lies within the machine's lock; under a test's own lock others may have measured meanwhile.
+    The rest is part of the time under the machine's lock. Under a test's own lock, others may have measured meanwhile.
     """
     spans: dict[Any, list[tuple[int, int, str, str, float, str]]] = {}
     for run, record in package.records:

@@ -1,4 +1,4 @@
-"""Profiles of a study's cells, and joules by operator counted again from timelines and traces."""
+"""Check the profiles of a study's cells, and recount joules by operator from timelines and traces."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,11 +21,11 @@ from framewatt.study.cell import PROGRAM, profiled_cells
 from framewatt.study.study import MeasuredStudy
 
 _CLOCKS = 1.02
-"""How much longer than its pass a profile may be: cProfile has a clock of its own."""
+"""How much longer than its pass a profile may be, as a factor: cProfile has a clock of its own."""
 
 
 def profile_problems(package: Opened, study: MeasuredStudy) -> Iterator[str]:
-    """Profiles that are missing, of other runs than those told of, or longer than what they were taken in."""
+    """Yield the profiles that are missing, of other runs than recorded, or longer than their pass."""
     cells = profiled_cells(study.settings, study.measured_cells)
     path = package.results / RECORD
     if not cells or not path.is_file():
@@ -40,11 +40,13 @@ def profile_problems(package: Opened, study: MeasuredStudy) -> Iterator[str]:
     for cell in cells:
         record = mapping_in(package.results / "profiled" / cell / RUN_RECORD)
         own = functions.loc[functions["cell"] == cell, "own_time_s"].tolist()
-        yield from some(_of_one(record, rows[cell], own, cell), f"profiled/{cell}/{RUN_RECORD}")
+        yield from some(_problems_of_profile(record, rows[cell], own, cell), f"profiled/{cell}/{RUN_RECORD}")
 
 
-def _of_one(record: Mapping[str, Any], row: Mapping[str, Any], own_times_s: list[float], cell: str) -> Iterator[str]:
-    """Where one profile is not that of its run."""
+def _problems_of_profile(
+    record: Mapping[str, Any], row: Mapping[str, Any], own_times_s: list[float], cell: str
+) -> Iterator[str]:
+    """Yield how a profile differs from the record of its run."""
     if record.get("status") != OK:
         if row["status"] == OK or own_times_s:
             yield f"it states {record.get('status')}, and there is a profile"
@@ -72,39 +74,40 @@ is near enough, see framewatt.profiling.powers."""
 _SMALL_J = 1e-6
 
 _READS = "host_reads_per_step"
-_UNTOLD = object()
+_ABSENT = object()
 
 
 def operator_problems(package: Opened, study: MeasuredStudy) -> Iterator[str]:
-    """Joules that do not follow from the timelines, or are missing."""
+    """Yield the joules that are missing or do not follow from the timelines."""
     cells = jobs.timeline_cells_of(study)
     if not cells:
         return
     if not all((package.results / name).is_file() for name in (JOULES, ABOUT)):
-        yield f"{JOULES}: not there, of a study that tells joules by operator"
+        yield f"{JOULES}: not there, of a study with joules by operator"
         return
     frame, about = frame_of([package.results / "timelines" / cell for cell in cells])
     yield from _repeated_problems(package, study)
-    told_about = read_csv(package.results / ABOUT).to_dict("records")
-    told = {(row["cell"], row["status"]) for row in told_about}
-    if told != (found := {(row["cell"], row["status"]) for row in about}):
-        yield f"{ABOUT}: it states {sorted(told)}, timelines give {sorted(found)}"
-    yield from _reads(told_about, about)
-    says, gives = (
+    stored_about = read_csv(package.results / ABOUT).to_dict("records")
+    stored = {(row["cell"], row["status"]) for row in stored_about}
+    if stored != (derived := {(row["cell"], row["status"]) for row in about}):
+        yield f"{ABOUT}: it states {sorted(stored)}, timelines give {sorted(derived)}"
+    yield from _read_problems(stored_about, about)
+    stored_rows, derived_rows = (
         {tuple(row[key] for key in KEYS): row for row in one.to_dict("records")}
         for one in (read_csv(package.results / JOULES), frame)
     )
-    if says.keys() != gives.keys():
-        yield f"{JOULES}: it has {len(says)} rows, timelines give {len(gives)}, or others"
+    if stored_rows.keys() != derived_rows.keys():
+        yield f"{JOULES}: it has {len(stored_rows)} rows, timelines give {len(derived_rows)}, or others"
         return
-    for key, row in says.items():
+    for key, row in stored_rows.items():
         for name in ("seconds", "energy_j", "uncertainty_j", "calls"):
-            if not _alike(row, gives[key], name):
-                yield f"{JOULES}: {', '.join(map(str, key))}: {name} is {row[name]}, timelines give {gives[key][name]}"
+            if not _alike(row, derived_rows[key], name):
+                where = f"{JOULES}: {', '.join(map(str, key))}"
+                yield f"{where}: {name} is {row[name]}, timelines give {derived_rows[key][name]}"
 
 
 def _repeated_problems(package: Opened, study: MeasuredStudy) -> Iterator[str]:
-    """Comparisons with operators that were repeated alone which do not follow from traces, or are missing."""
+    """Yield the comparisons with repeated operators that are missing or do not follow from traces."""
     cells = jobs.repeated_cells_of(study)
     if not cells:
         return
@@ -112,15 +115,15 @@ def _repeated_problems(package: Opened, study: MeasuredStudy) -> Iterator[str]:
         yield f"{REPEATED}: not there, of a study that repeats operators alone"
         return
     folders = ([package.results / name / cell for cell in cells] for name in ("timelines", "repeated"))
-    says, gives = (_by_key(one) for one in (read_csv(package.results / REPEATED), repeated_frame(*folders)))
-    if says.keys() != gives.keys():
-        yield f"{REPEATED}: it has {len(says)} rows, records and traces give {len(gives)}, or others"
+    stored, derived = (_by_key(one) for one in (read_csv(package.results / REPEATED), repeated_frame(*folders)))
+    if stored.keys() != derived.keys():
+        yield f"{REPEATED}: it has {len(stored)} rows, records and traces give {len(derived)}, or others"
         return
-    for key, row in says.items():
+    for key, row in stored.items():
         for name in _REPEATED:
-            if not _both(row[name], gives[key][name]):
+            if not _both(row[name], derived[key][name]):
                 where = ", ".join(str(one) for one in key if one)
-                yield f"{REPEATED}: {where}: {name} is {row[name]}, records and traces give {gives[key][name]}"
+                yield f"{REPEATED}: {where}: {name} is {row[name]}, records and traces give {derived[key][name]}"
 
 
 _REPEATED = (
@@ -134,30 +137,32 @@ def _by_key(frame: pd.DataFrame) -> dict[tuple[str, ...], dict[str, Any]]:
     return {tuple("" if pd.isna(row[key]) else str(row[key]) for key in REPEATED_KEYS): row for row in rows}
 
 
-def _both(says: Any, gives: Any) -> bool:
-    if pd.isna(says) or pd.isna(gives):
-        return bool(pd.isna(says) and pd.isna(gives))
+def _both(stored: Any, derived: Any) -> bool:
+    if pd.isna(stored) or pd.isna(derived):
+        return bool(pd.isna(stored) and pd.isna(derived))
     # Uncertainties, and so the ends of intervals, come from the same search as joules.
-    return math.isclose(says, gives, rel_tol=_ALIKE)
+    return math.isclose(stored, derived, rel_tol=_ALIKE)
 
 
-def _reads(told: Iterable[Mapping[str, Any]], found: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Calls in which the host waits, which advice goes by, other than in the timelines; older packages tell none."""
-    gives = {(row["cell"], row.get("domain")): row.get(_READS) for row in found}
-    for row in told:
-        says, given = row.get(_READS, _UNTOLD), gives.get((row["cell"], row.get("domain")))
-        if says is not _UNTOLD and not _same(says, given):
-            yield f"{ABOUT}: {row['cell']}: {_READS} is {says}, timelines give {given}"
+def _read_problems(
+    stored_rows: Iterable[Mapping[str, Any]], derived_rows: Iterable[Mapping[str, Any]]
+) -> Iterator[str]:
+    """Yield the counts of calls with a waiting host that differ from the timelines; older packages have none."""
+    derived = {(row["cell"], row.get("domain")): row.get(_READS) for row in derived_rows}
+    for row in stored_rows:
+        stored, value = row.get(_READS, _ABSENT), derived.get((row["cell"], row.get("domain")))
+        if stored is not _ABSENT and not _same(stored, value):
+            yield f"{ABOUT}: {row['cell']}: {_READS} is {stored}, timelines give {value}"
 
 
-def _same(says: Any, gives: float | None) -> bool:
-    """Whether a number of a CSV file, NaN where the field is empty, is another one."""
-    if gives is None or not isinstance(says, int | float):
-        return gives is None and bool(pd.isna(says))
-    return math.isclose(says, gives, rel_tol=_ALIKE)
+def _same(stored: Any, derived: float | None) -> bool:
+    """Return whether a number of a CSV file, NaN if the field is empty, equals a derived one."""
+    if derived is None or not isinstance(stored, int | float):
+        return derived is None and bool(pd.isna(stored))
+    return math.isclose(stored, derived, rel_tol=_ALIKE)
 
 
-def _alike(says: Mapping[str, Any], gives: Mapping[str, Any], name: str) -> bool:
-    # What is a hundredth of the joules does not matter where it is their uncertainty.
-    scale_j = _ALIKE * abs(gives["energy_j"]) if name == "uncertainty_j" else _SMALL_J
-    return math.isclose(says[name], gives[name], rel_tol=_ALIKE, abs_tol=scale_j)
+def _alike(stored: Mapping[str, Any], derived: Mapping[str, Any], name: str) -> bool:
+    # An uncertainty may differ by a hundredth of the joules.
+    scale_j = _ALIKE * abs(derived["energy_j"]) if name == "uncertainty_j" else _SMALL_J
+    return math.isclose(stored[name], derived[name], rel_tol=_ALIKE, abs_tol=scale_j)

@@ -1,4 +1,4 @@
-"""Reading files of a package without trust in what they hold, and comparing two accounts of one thing."""
+"""Read files of a package without trust in their content, and compare stated with expected values."""
 
 import csv
 import hashlib
@@ -18,51 +18,51 @@ from framewatt.meters.trace import Readings
 from framewatt.study.wordings import same_meaning
 
 RELATIVE, ABSOLUTE = 1e-6, 1e-7
-"""How far two numbers may lie apart: the last digits of floating point, on another processor and another numpy."""
+"""Largest difference of two numbers: last digits of floating point, on another processor with another numpy."""
 
 _SHOWN = 5
 _LONGEST = 80
 _WITHOUT_PARTS = frozenset((bool, int, float, str, type(None)))
 
 
-def differences(told: Any, found: Any, at: str = "", *, by: str = "the record states", why: str) -> Iterator[str]:
-    """Where two accounts part, a line each.
+def differences(stated: Any, expected: Any, at: str = "", *, by: str = "the record states", why: str) -> Iterator[str]:
+    """Yield a line for each difference between two values.
 
-    Whole numbers and truth values have to be equal, other numbers but for RELATIVE and ABSOLUTE. Of texts, sentences
-    may have another wording that framewatt has given them (study.wordings).
+    Whole numbers and truth values have to be equal, other numbers within RELATIVE and ABSOLUTE. Sentences may have
+    another wording of framewatt's (study.wordings).
 
     Args:
-        told: what the package says, of JSON.
-        found: what follows from the rest of it.
-        at: where in the account this is, keys joined by dots.
-        by: who told.
-        why: what it follows from, with its verb: `the trace gives`.
+        stated: the package's value, of JSON.
+        expected: the value that follows from the rest of the package.
+        at: place of the value, keys joined by dots.
+        by: source of the stated value, with its verb: `the record states`.
+        why: source of the expected value, with its verb: `the trace gives`.
     """
-    if isinstance(told, Mapping) and isinstance(found, Mapping):
-        for key in dict.fromkeys([*found, *told]):
-            if key in told and key in found and _equal(told[key], found[key]):
+    if isinstance(stated, Mapping) and isinstance(expected, Mapping):
+        for key in dict.fromkeys([*expected, *stated]):
+            if key in stated and key in expected and _equal(stated[key], expected[key]):
                 continue
             place = f"{at}.{key}" if at else str(key)
-            if key not in told:
-                yield f"{place}: {by} nothing, {why} {_text(found[key])}"
-            elif key not in found:
-                yield f"{place}: {by} {_text(told[key])}, {why} nothing"
+            if key not in stated:
+                yield f"{place}: {by} nothing, {why} {_text(expected[key])}"
+            elif key not in expected:
+                yield f"{place}: {by} {_text(stated[key])}, {why} nothing"
             else:
-                yield from differences(told[key], found[key], place, by=by, why=why)
-    elif isinstance(told, list | tuple) and isinstance(found, list | tuple) and len(told) == len(found):
-        for number, (one, other) in enumerate(zip(told, found, strict=True)):
+                yield from differences(stated[key], expected[key], place, by=by, why=why)
+    elif isinstance(stated, list | tuple) and isinstance(expected, list | tuple) and len(stated) == len(expected):
+        for number, (one, other) in enumerate(zip(stated, expected, strict=True)):
             yield from differences(one, other, f"{at}.{number}", by=by, why=why)
-    elif not _same(told, found):
-        yield f"{at}: {by} {_text(told)}, {why} {_text(found)}"
+    elif not _same(stated, expected):
+        yield f"{at}: {by} {_text(stated)}, {why} {_text(expected)}"
 
 
-def same(told: Any, found: Any) -> bool:
-    """Return whether two accounts are the same, see differences."""
-    return next(differences(told, found, why=""), None) is None
+def same(stated: Any, expected: Any) -> bool:
+    """Return whether two values are the same, see differences."""
+    return next(differences(stated, expected, why=""), None) is None
 
 
 def some(lines: Iterable[str], where: str = "") -> Iterator[str]:
-    """The first lines, each with where it was found, and how many more there are."""
+    """Yield the first lines, each after its place, and a line with the number of further ones."""
     more = 0
     for number, line in enumerate(lines):
         if number < _SHOWN:
@@ -73,53 +73,53 @@ def some(lines: Iterable[str], where: str = "") -> Iterator[str]:
         yield f"{where or 'there'}: and {more} more of that kind"
 
 
-def _equal(told: Any, found: Any) -> bool:
-    """Whether two values have no parts and are equal in kind and value, as nearly all are; quicker than `_same`."""
-    return type(told) is type(found) and type(told) in _WITHOUT_PARTS and told == found
+def _equal(stated: Any, expected: Any) -> bool:
+    """Return whether two values have no parts and are equal in kind and value; quicker than `_same` for most."""
+    return type(stated) is type(expected) and type(stated) in _WITHOUT_PARTS and stated == expected
 
 
-def _same(told: Any, found: Any) -> bool:
-    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in (told, found))
-    if numbers and (isinstance(told, float) or isinstance(found, float)):
-        return math.isclose(told, found, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
-    if isinstance(told, str) and isinstance(found, str):
-        return same_meaning(told, found)
-    return type(told) is type(found) and told == found
+def _same(stated: Any, expected: Any) -> bool:
+    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in (stated, expected))
+    if numbers and (isinstance(stated, float) or isinstance(expected, float)):
+        return math.isclose(stated, expected, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+    if isinstance(stated, str) and isinstance(expected, str):
+        return same_meaning(stated, expected)
+    return type(stated) is type(expected) and stated == expected
 
 
-def same_texts(told: str, found: str) -> bool:
-    """Return whether two CSV texts have the same cells, but for the wording of sentences."""
-    if told == found:
+def same_texts(stated: str, expected: str) -> bool:
+    """Return whether two CSV texts have the same cells, except for the wording of sentences."""
+    if stated == expected:
         return True
-    rows, others = (list(csv.reader(io.StringIO(text, newline=""))) for text in (told, found))
+    rows, others = (list(csv.reader(io.StringIO(text, newline=""))) for text in (stated, expected))
     return len(rows) == len(others) and all(
         len(row) == len(other) and all(map(same_meaning, row, other)) for row, other in zip(rows, others, strict=True)
     )
 
 
-def same_tables(told: pa.Table, found: pa.Table) -> bool:
-    """Return whether two Parquet tables have the same columns, but for the wording of sentences.
+def same_tables(stated: pa.Table, expected: pa.Table) -> bool:
+    """Return whether two Parquet tables have the same columns, except for the wording of sentences.
 
-    What pandas notes in the metadata is not compared.
+    Notes of pandas in the metadata are not compared.
     """
-    if told.column_names != found.column_names or told.num_rows != found.num_rows:
+    if stated.column_names != expected.column_names or stated.num_rows != expected.num_rows:
         return False
-    return all(map(_same_column, told.columns, found.columns))
+    return all(map(_same_column, stated.columns, expected.columns))
 
 
-def _same_column(told: pa.ChunkedArray, found: pa.ChunkedArray) -> bool:
-    if told.equals(found):
+def _same_column(stated: pa.ChunkedArray, expected: pa.ChunkedArray) -> bool:
+    if stated.equals(expected):
         return True
-    if told.type != found.type:
+    if stated.type != expected.type:
         return False
-    if pa.types.is_floating(told.type):
+    if pa.types.is_floating(stated.type):
         # Missing numbers equal each other.
-        return bool(np.array_equal(told.to_numpy(), found.to_numpy(), equal_nan=True))
-    if not (pa.types.is_string(told.type) or pa.types.is_large_string(told.type)):
+        return bool(np.array_equal(stated.to_numpy(), expected.to_numpy(), equal_nan=True))
+    if not (pa.types.is_string(stated.type) or pa.types.is_large_string(stated.type)):
         return False
     return all(
         one == other or (one is not None and other is not None and same_meaning(one, other))
-        for one, other in zip(told.to_pylist(), found.to_pylist(), strict=True)
+        for one, other in zip(stated.to_pylist(), expected.to_pylist(), strict=True)
     )
 
 
@@ -133,7 +133,7 @@ def _text(value: Any) -> str:
 
 
 _FEW = 50
-"""Readings below which two runs may have the same by chance."""
+"""Fewest readings that two runs do not share by chance."""
 
 
 class Seen:
@@ -143,21 +143,21 @@ class Seen:
         self._runs: dict[str, str] = {}
 
     def problems(self, trace: Readings, where: str) -> Iterator[str]:
-        """Says so where the readings of a trace, and their distances in time, are all those of one seen before.
+        """Yield a line if a trace has the same readings, at the same distances in time, as an earlier one.
 
         Args:
             trace: of a run.
             where: which run.
         """
-        count, held = 0, hashlib.sha256()
+        count, hashed = 0, hashlib.sha256()
         for index in range(len(trace.channels)):
             time_ns, value = trace.read_channel(index)
             count += len(value)
-            held.update(np.diff(np.nan_to_num(value, nan=-1.0)).round(6).tobytes())
-            held.update(np.diff(time_ns).tobytes())
+            hashed.update(np.diff(np.nan_to_num(value, nan=-1.0)).round(6).tobytes())
+            hashed.update(np.diff(time_ns).tobytes())
         if count < _FEW:
             return
-        digest = held.hexdigest()
+        digest = hashed.hexdigest()
         if digest in self._runs:
             yield f"{where}: its trace holds the readings of {self._runs[digest]}"
         self._runs.setdefault(digest, where)
@@ -185,7 +185,7 @@ class Event:
     edge: str
 
     def to_dict(self) -> dict[str, Any]:
-        """As `accounting.spans_of` takes it."""
+        """Return the event in the form of `accounting.spans_of`."""
         return {"window": self.window, "edge": self.edge, "monotonic_ns": self.monotonic_ns}
 
 

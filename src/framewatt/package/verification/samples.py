@@ -1,4 +1,4 @@
-"""How much a run processed, and how well: checked against data set, weights, export and predictions."""
+"""Check how much a run processed, and how well, against data set, weights, export and predictions."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -20,26 +20,28 @@ from framewatt.tasks.contract import Task
 from framewatt.tasks.quality import is_known, values_of
 
 _WHOLE = 1e-6
-"""How far a share of right answers, times the samples, may be off a whole number."""
+"""Largest difference of a share of right answers, times the samples, from a whole number."""
 
 _NEAR = 0.02
-"""How far the primary metric of a run may be from that of the weights it ran, in the number format they have: a share
-by itself, what may be larger than 1 relatively."""
+"""Largest difference of a run's primary metric from that of its weights: absolute for a share, relative for metrics
+above 1."""
 
 
 def sample_problems(package: Opened, study: MeasuredStudy) -> Iterator[str]:
-    """Where samples, accuracy or what a run started from do not fit data, weights and export in the package."""
+    """Yield the runs with samples, accuracy or starting weights that do not fit data, weights and export."""
     for run, record in package.records:
         cell = study.cell(run.cell)
-        yield from some(_of_run(package, study, cell, record), run.where)
+        yield from some(_run_problems(package, study, cell, record), run.where)
 
 
-def _of_run(package: Opened, study: MeasuredStudy, cell: Cell, record: Mapping[str, Any]) -> Iterator[str]:
+def _run_problems(package: Opened, study: MeasuredStudy, cell: Cell, record: Mapping[str, Any]) -> Iterator[str]:
     data = data_of(package, cell)
     start = _start(package, cell)
     identity = record["identity"]
-    found = {"data_sha256": data["sha256"], "artefact_sha256": start["sha256"]}
-    yield from differences({name: identity.get(name) for name in found}, found, "identity", why="what it used has")
+    expected = {"data_sha256": data["sha256"], "artefact_sha256": start["sha256"]}
+    yield from differences(
+        {name: identity.get(name) for name in expected}, expected, "identity", why="what it used has"
+    )
     if record["status"] != "ok":
         return
     if cell.phase == "train":
@@ -53,13 +55,13 @@ def _of_run(package: Opened, study: MeasuredStudy, cell: Cell, record: Mapping[s
 
 
 def data_of(package: Opened, cell: Cell) -> Mapping[str, Any]:
-    """The record of the arrays that a cell runs on."""
+    """Return the record of the arrays that a cell runs on."""
     name = package.datasets.arrays_of(cell.dataset, cell.framework, cell.workload)
     return _in_package(package, f"resources/data/{name}.json")
 
 
 def _start(package: Opened, cell: Cell) -> dict[str, Any]:
-    """Hash of the weights, and values of the metrics or the export that a cell starts from."""
+    """Return the hash of the weights or export that a cell starts from, and the values of their metrics."""
     if cell.phase == "train":
         return {"sha256": None, "values": {}}
     if cell.engine == ONNX_RUNTIME:
@@ -73,12 +75,12 @@ def _start(package: Opened, cell: Cell) -> dict[str, Any]:
 def _in_package(package: Opened, name: str) -> Mapping[str, Any]:
     path = package.data / name
     if not path.is_file():
-        raise FramewattError(f"{name}: not there, and a run used it")
+        raise FramewattError(f"{name} is missing, and a run used it. Use the package as it was written.")
     return mapping_in(path)
 
 
 def _inferred(data: Mapping[str, Any], cell: Cell, record: Mapping[str, Any], minimum_s: float) -> Iterator[str]:
-    """Units of an inference: whole passes over the test set, and the first batches of another."""
+    """Yield a line if the units of an inference are not whole passes over the test set and some further batches."""
     if not record["latency"]:
         yield "latency: the record has none, of an inference"
         return
@@ -90,34 +92,34 @@ def _inferred(data: Mapping[str, Any], cell: Cell, record: Mapping[str, Any], mi
         return
     whole = -(-data["test_samples"] // cell.batch_size)
     passes, rest = divmod(record["latency"]["batches"], whole)
-    told = (record["units"] or {}).get("count")
+    stated = (record["units"] or {}).get("count")
     if "test_units" in data:
-        # Of sequences, how long each is stands in the data set alone.
+        # Only the data set has the length of each sequence.
         low = passes * data["test_units"] + rest * cell.batch_size
         high = (passes + (rest > 0)) * data["test_units"]
-        if told is None or not low <= told <= high:
-            yield f"units: the record states {told}, batches and data set give {low} to {high}"
+        if stated is None or not low <= stated <= high:
+            yield f"units: the record states {stated}, batches and data set give {low} to {high}"
         return
-    found = {"units": passes * data["test_samples"] + rest * cell.batch_size}
-    yield from differences({"units": told}, found, why="batches and data set give")
+    expected = {"units": passes * data["test_samples"] + rest * cell.batch_size}
+    yield from differences({"units": stated}, expected, why="batches and data set give")
 
 
 def _trained(study: MeasuredStudy, data: Mapping[str, Any], cell: Cell, record: Mapping[str, Any]) -> Iterator[str]:
-    """Units of a training: the training set without its last incomplete batch, epoch by epoch."""
+    """Yield a line if an epoch's units are not the training set without its last incomplete batch."""
     size = min(cell.batch_size, data["train_samples"])
     each = data["train_samples"] // size * size
-    found = [each] * training_of(study.settings, cell.workload)["epochs"]
-    told = [epoch["units"] for epoch in record["epochs"]]
+    epochs = [each] * training_of(study.settings, cell.workload)["epochs"]
+    stated = [epoch["units"] for epoch in record["epochs"]]
     if "train_units" in data:
         high = data["train_units"] - (data["train_samples"] - each)
-        if len(told) != len(found) or not all(units is not None and each <= units <= high for units in told):
-            yield f"epochs: the record states units {told}, study and data set give {len(found)} of {each} to {high}"
+        if len(stated) != len(epochs) or not all(units is not None and each <= units <= high for units in stated):
+            yield f"epochs: the record states units {stated}, study and data set give {len(epochs)} of {each} to {high}"
         return
-    yield from differences({"epochs": told}, {"epochs": found}, why="study and data set give units")
+    yield from differences({"epochs": stated}, {"epochs": epochs}, why="study and data set give units")
 
 
 def _whole(task: Task, values: Mapping[str, Any], units: int) -> Iterator[str]:
-    """A share of right or of wrong answers that no number of them gives."""
+    """Yield a line if no whole number of answers gives the share of right or wrong ones."""
     name = task.primary.name
     value = values.get(name)
     if value is not None and task.has_right_answers and abs(value * units - round(value * units)) > _WHOLE * units:
@@ -125,7 +127,7 @@ def _whole(task: Task, values: Mapping[str, Any], units: int) -> Iterator[str]:
 
 
 def _near(cell: Cell, name: str, started: Mapping[str, Any], values: Mapping[str, Any]) -> Iterator[str]:
-    """A primary metric far from that which the same weights had when they were made."""
+    """Yield a line if the primary metric is far from that of the same weights when they were made."""
     one, other = started.get(name), values.get(name)
     same = not cell.changed and cell.dataset not in (OWN, SYNTHETIC) and cell.framework != ONNX
     if same and one is not None and other is not None and abs(one - other) > _NEAR * max(1, one):
@@ -133,7 +135,7 @@ def _near(cell: Cell, name: str, started: Mapping[str, Any], values: Mapping[str
 
 
 def _values(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Values of the metrics of weights or of an export; before records had `quality`, they had them by name alone."""
+    """Return the values of the metrics of weights or of an export; records before `quality` had them by name alone."""
     if record.get("quality"):
         return values_of(record["quality"])
     return record.get("metrics") or {}
@@ -145,32 +147,32 @@ def task_of_data(data: Mapping[str, Any]) -> Task:
 
 
 def prediction_problems(package: Opened, study: MeasuredStudy) -> Iterator[str]:
-    """Where the answers of a run are not those that its record tells of, or give another metric."""
+    """Yield the runs with other answers than recorded, or with answers that give another metric."""
     for run, record in package.records:
         if "predictions" in record:
             data = data_of(package, study.cell(run.cell))
-            yield from some(_of_predictions(run.path / NAME, record, data), run.where)
+            yield from some(_prediction_mismatches(run.path / NAME, record, data), run.where)
 
 
-def _of_predictions(path: Path, record: Mapping[str, Any], data: Mapping[str, Any]) -> Iterator[str]:
-    told, task = record["predictions"], task_of_data(data)
+def _prediction_mismatches(path: Path, record: Mapping[str, Any], data: Mapping[str, Any]) -> Iterator[str]:
+    stated, task = record["predictions"], task_of_data(data)
     answers = task.answers_in(data)
     name = task.primary.name
     value = values_of(record["quality"]).get(name)
-    if told["samples"] != answers:
-        yield f"{NAME}: the record tells of {told['samples']} answers, the data set asks for {answers}"
+    if stated["samples"] != answers:
+        yield f"{NAME}: the record states {stated['samples']} answers, the data set has {answers}"
     try:
-        again = task.recount(read_right(path, told))
+        again = task.recount(read_right(path, stated))
     except FramewattError as error:
         yield str(error).replace(f"{path.parent}/", "")
         return
     if value is None:
-        yield f"quality.{name}: the record has none, and {NAME} tells which answers were right"
+        yield f"quality.{name}: the record has none, and {NAME} has which answers were right"
     elif again != value:
         yield f"quality.{name}: the record states {value:.6g}, {NAME} gives {again:.6g}"
 
 
 def recounted_in(package: Opened) -> tuple[int, int]:
-    """Of how many runs with a primary metric it is recounted, and of how many it is not."""
-    told = Counter("predictions" in record for _, record in package.records if is_known(record["quality"]))
-    return told[True], told[False]
+    """Return how many runs have a primary metric that is recounted, and how many one that is not."""
+    counts = Counter("predictions" in record for _, record in package.records if is_known(record["quality"]))
+    return counts[True], counts[False]

@@ -1,4 +1,4 @@
-"""What was proven of a package, what it is taken at its word for, and what nothing in it can prove."""
+"""State what was proven of a package, what is taken at its word, and what nothing in it can prove."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -20,12 +20,12 @@ from framewatt.tasks.quality import primary_of
 _NAMED = 5
 _UNPROVABLE = (
     "not provable: that readings, events, study file and chain were not changed together with all that follows from "
-    "them; that takes a signature (make sign), and tells whose word it is"
+    "them; only a signature (make sign) shows who vouches for that"
 )
 
 
 def statement_of(package: Opened, rebuilt: int | None) -> Iterator[str]:
-    """The last lines on a package that nothing is wrong with.
+    """Yield the last lines on a package without problems.
 
     Args:
         package: verified.
@@ -39,7 +39,7 @@ def statement_of(package: Opened, rebuilt: int | None) -> Iterator[str]:
 
 
 def fault_of(checks: Iterable[str]) -> str:
-    """The last line on a package that something is wrong with.
+    """Return the last line on a package with problems.
 
     Args:
         checks: the check of every problem.
@@ -92,63 +92,63 @@ def _trusted(package: Opened, rebuilt: int | None) -> Iterator[str]:
     elif isinstance(package.study, FileStudy):
         if not _has_logs(package):
             yield "that traces, epochs and accuracy are those of the logs, which are not in it"
-        yield "what the logs say"
+        yield "the content of the logs"
         yield "idle power, which the study file states"
     else:
         yield from _trusted_of_runs(package)
     if earlier := sum(record["schema_version"] < SINCE for _, record in package.records):
         yield (
-            f"uncertainties, reasons and flags of {earlier} runs, whose code had other rules for them "
-            "(their joules are held to within two uncertainties)"
+            f"uncertainties, reasons and flags of {earlier} runs by code with other rules for them "
+            "(their joules are proven within two uncertainties)"
         )
     if failed := sum(record["status"] != "ok" for _, record in package.records):
         yield f"why {failed} runs failed"
-    if told := other_code(package):
-        yield told
+    if sentence := other_code(package):
+        yield sentence
 
 
 def _trusted_of_runs(package: Opened) -> Iterator[str]:
-    """What measured runs are taken at their word for."""
+    """Yield what measured runs are taken at their word for."""
     yield from _answers(package)
-    yield "percentiles of latency, for times of batches are not kept (their mean is proven)"
+    yield "percentiles of latency, for times of batches are not stored (their mean is proven)"
     yield "losses"
-    yield "idle power, for its readings are not kept"
+    yield "idle power, for its readings are not stored"
     yield "what machine it was, and what disturbed it"
-    if "sources" not in package.told_plan:
+    if "sources" not in package.stored_plan:
         yield "that runs were measured under the last settings of the study file, for its jobs have no hashes"
     if died := sum(record["status"] == OK and record["sampler"] is None for _, record in package.records):
         yield f"that the sampling process of {died} runs did not live to their end"
     if steps := steps_between(record for _, record in package.records):
-        yield f"that the wall clock was set, or the machine slept, before {len(steps)} runs, as frames say"
+        yield f"that the wall clock was set, or the machine slept, before {len(steps)} runs, as frames state"
     if not chain_summary(package):
         yield "that no run was left out, for it has no chain of its records"
 
 
 def _answers(package: Opened) -> Iterator[str]:
-    """What of the metrics of quality nothing else tells of."""
+    """Yield the metrics of quality that nothing else in the package proves."""
     recounted, others = recounted_in(package)
     if recounted:
         yield f"which test samples a run answered right; {_others(package)}"
     if others:
-        yield f"{_primary(package)} of {others} runs, for their predictions are not kept"
+        yield f"{_primary(package)} of {others} runs, for their predictions are not stored"
     if any(package.results.glob(f"train/*/{EXAMPLES}")):
         yield "which objects and detections the examples of detectors show"
 
 
 def _primary(package: Opened) -> str:
-    """The metrics that choices are compared by, in words."""
+    """Return the words for the metrics that choices are compared by."""
     return ", ".join(task.primary.words for task in _tasks(package))
 
 
 def _others(package: Opened) -> str:
-    """All further metrics, in words."""
+    """Return the words for all further metrics."""
     return ", ".join(metric.words for task in _tasks(package) for metric in task.metrics[1:])
 
 
 def _tasks(package: Opened) -> list[Task]:
-    """The tasks that runs were judged by."""
-    found = {primary_of(record["quality"]) for _, record in package.records}
-    return [task for task in TASKS.values() if task.primary.name in found]
+    """Return the tasks that runs were judged by."""
+    names = {primary_of(record["quality"]) for _, record in package.records}
+    return [task for task in TASKS.values() if task.primary.name in names]
 
 
 def _has_logs(package: Opened) -> bool:

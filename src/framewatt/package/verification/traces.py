@@ -1,4 +1,4 @@
-"""Windows and energy of every run, as its readings and events give them, and the witness of other work."""
+"""Check windows and energy of every run against its readings and events, and its witness of other work."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
@@ -27,11 +27,11 @@ from framewatt.witness.instrument import witness_channels
 from framewatt.witness.judgement import REPEATING, disturbance_of
 
 _ALWAYS_ALL = ("rapl", "pyrapl", "perf", "external", "estimate", "nvidia-smi")
-"""Meters that give the same channels whenever they are opened. NVML leaves out what a GPU does not answer just then,
-and a replay has what was recorded."""
+"""Meters that give the same channels whenever they are opened. NVML leaves out a quantity that a GPU does not answer at
+that moment, and a replay has what was recorded."""
 
 _MAY_BE_MIRRORED = "-die-"
-"""In the domain of a die, which is left out where it shows another die's counter; whether it does is seen anew."""
+"""Part of the domain of a die. A die is left out if it shows another die's counter, which may change."""
 
 _OF_THE_MOMENT = ("note",)
 
@@ -59,28 +59,30 @@ class Alike:
         self._groups[group].append((where, channels))
 
     def problems(self) -> Iterator[str]:
-        """Runs with other channels than most others of their machine, meters and code have."""
+        """Yield the runs with other channels than most runs of their machine, meters and code have."""
         for runs in self._groups.values():
             yield from _within(runs)
 
 
 def _within(runs: list[tuple[str, dict[_Name, dict[str, Any]]]]) -> Iterator[str]:
-    usual = _most(frozenset(_expected(channels)) for _, channels in runs)
+    common = _most(frozenset(_expected(channels)) for _, channels in runs)
     names = dict.fromkeys(name for _, channels in runs for name in channels)
-    fields = {name: dict(_most(tuple(of[name].items()) for _, of in runs if name in of)) for name in names}
+    fields = {
+        name: dict(_most(tuple(channels[name].items()) for _, channels in runs if name in channels)) for name in names
+    }
     for where, channels in runs:
-        found = _expected(channels)
-        for lacks in sorted(usual - found):
+        names_of_run = _expected(channels)
+        for lacks in sorted(common - names_of_run):
             yield f"{where}: its trace has no channel {_text(lacks)}, which most runs of its machine and meters have"
-        for more in sorted(found - usual):
+        for more in sorted(names_of_run - common):
             yield f"{where}: its trace has a channel {_text(more)}, which most runs of its machine and meters have not"
-        for name, told in channels.items():
-            lines = differences(told, fields[name], _text(name), by="the trace states", why="other runs have")
+        for name, stated in channels.items():
+            lines = differences(stated, fields[name], _text(name), by="the trace states", why="other runs have")
             yield from (f"{where}: channel {line}" for line in lines)
 
 
 def _expected(channels: Mapping[_Name, Any]) -> set[_Name]:
-    """The channels that no run can lack or have more of; a GPU has all of its own, and which GPUs may differ."""
+    """Return the channels that all runs of a machine share; GPUs may differ, but not their channels."""
     fixed = {name for name in channels if name[0] in _ALWAYS_ALL and _MAY_BE_MIRRORED not in name[1]}
     return {name if not name[1].startswith("gpu:") else (name[0], "gpu", name[2]) for name in fixed}
 
@@ -99,21 +101,21 @@ def _text(name: _Name) -> str:
 
 
 def trace_problems(package: Opened) -> Iterator[str]:
-    """Where windows are not those of the events, where their energy is not that of the trace, and copies of traces."""
+    """Yield the windows that differ from events or trace, and the copies of traces."""
     seen, alike = Seen(), Alike()
     logs = _logs_of(package)
     for run, record in package.records:
         try:
             trace = open_trace(run.path / "power.parquet")
             events = read_events(run.path / "events.parquet")
-            yield from some(_of_run(package, record, trace, events), run.where)
+            yield from some(_run_problems(package, record, trace, events), run.where)
             if isinstance(package.study, FileStudy):
                 read = logs[run.cell, run.repetition] if record["status"] == OK else []
                 yield from some(problems_of_imported(trace, read), run.where)
             else:
                 yield from some(problems_of_channels(trace, record["meters"]), run.where)
                 yield from some(problems_of_witness(trace), run.where)
-                if "sources" in package.told_plan:
+                if "sources" in package.stored_plan:
                     options = package.study.settings["instruments"]
                     yield from some(problems_of_pace(trace, record, options), run.where)
                 alike.add(trace, record, run.where)
@@ -124,28 +126,28 @@ def trace_problems(package: Opened) -> Iterator[str]:
     yield from some(alike.problems())
 
 
-def _of_run(package: Opened, record: Mapping[str, Any], trace: Readings, events: list[Event]) -> Iterator[str]:
+def _run_problems(package: Opened, record: Mapping[str, Any], trace: Readings, events: list[Event]) -> Iterator[str]:
     spans = spans_of([event.to_dict() for event in events])
     idle = package.idle_of(record)
     clock = Clock(record["clock"]["monotonic_ns"], record["clock"]["utc"]) if record["clock"]["utc"] else None
-    found = windows_of(spans, trace, idle) if spans else {}
+    expected = windows_of(spans, trace, idle) if spans else {}
     if record["schema_version"] < earlier.SINCE:
-        found = earlier.windows_as_then(record["windows"], found)
-    for name, window in found.items():
+        expected = earlier.windows_as_then(record["windows"], expected)
+    for name, window in expected.items():
         for edge in ("start", "end"):
             window[f"{edge}_utc"] = clock.utc(window[f"{edge}_monotonic_ns"]) if clock else None
         if "witness" not in record["windows"].get(name, {}):
-            # A record from before there was a witness; that a newer one has it is another check's.
+            # The record is older than the witness; another check looks for it in newer records.
             del window["witness"]
-    yield from differences(record["windows"], found, "windows", why="its trace and events give")
+    yield from differences(record["windows"], expected, "windows", why="its trace and events give")
     for event in events:
         utc = clock.utc(event.monotonic_ns) if clock else None
         if event.utc != utc:
-            yield f"events: {event.edge} of {event.window} is said to be at {event.utc}; by the run's clock it is {utc}"
+            yield f"events: {event.edge} of {event.window} states {event.utc}; by the run's clock it is {utc}"
 
 
 def _logs_of(package: Opened) -> dict[tuple[str, int], list[Log]]:
-    """The logs of every imported run, and how the study has them read; none of a study that measures."""
+    """Return the logs of every imported run, with the study's options; empty for a study that measures."""
     study = package.study
     if not isinstance(study, FileStudy):
         return {}
@@ -157,49 +159,51 @@ def _logs_of(package: Opened) -> dict[tuple[str, int], list[Log]]:
 
 
 def witness_problems(package: Opened, study: MeasuredStudy) -> Iterator[str]:
-    """Where a run lacks its witness, or was not treated as the study treats disturbed ones.
+    """Yield the runs without a witness, and the disturbed runs that were not treated as the study sets.
 
-    A package whose plan says nothing of disturbed runs is from before there was a witness.
+    If the plan has no setting for disturbed runs, the package is older than the witness.
     """
-    if "disturbance" not in package.told_plan.get("settings", {}):
+    if "disturbance" not in package.stored_plan.get("settings", {}):
         return
     chained = (package.results / "measure" / NAME).is_file()
     entries = {entry.sequence: entry for entry in entries_of(package)} if chained else {}
     for run, record in package.records:
-        yield from some(_of_witness(record, study.settings, entries), run.where)
+        yield from some(_witness_problems_of_run(record, study.settings, entries), run.where)
 
 
 def problems_of_witness(trace: Readings) -> Iterator[str]:
-    """Where a trace has some channels of a witness, and not all, or other ones."""
-    told = [channel.to_dict() for channel in trace.channels if channel.instrument == WITNESS]
-    if told:
-        found = [channel.to_dict() for channel in witness_channels(gpus=_gpus(trace))]
-        one, other = ({str(number): channel for number, channel in enumerate(both)} for both in (told, found))
+    """Yield a line if a trace has other channels of a witness than a witness has, or only some."""
+    stored = [channel.to_dict() for channel in trace.channels if channel.instrument == WITNESS]
+    if stored:
+        expected = [channel.to_dict() for channel in witness_channels(gpus=_gpus(trace))]
+        one, other = ({str(number): channel for number, channel in enumerate(both)} for both in (stored, expected))
         yield from differences(one, other, WITNESS, by="its trace has", why="a witness has")
 
 
 def _gpus(trace: Readings) -> list[str]:
-    """The GPUs whose processes a witness counts: those that NVML was asked about.
+    """Return the GPUs with processes that a witness counts: those that NVML read.
 
-    Where another meter told of GPUs, the sampling process may have had no NVML to count with.
+    If another meter read the GPUs, the sampling process may have had no NVML to count with.
     """
     gpus = [channel for channel in trace.channels if channel.domain.startswith("gpu:")]
     read = [channel.domain for channel in gpus if channel.instrument == Nvml.name]
     return list(dict.fromkeys(read or [channel.domain for channel in gpus if channel.instrument == WITNESS]))
 
 
-def _of_witness(record: Mapping[str, Any], settings: Mapping[str, Any], entries: Mapping[int, Any]) -> Iterator[str]:
+def _witness_problems_of_run(
+    record: Mapping[str, Any], settings: Mapping[str, Any], entries: Mapping[int, Any]
+) -> Iterator[str]:
     primary = record["windows"].get(record["primary_window"]) or {}
     first = record.get("first_try")
     if record["status"] == OK and primary.get("witness") is None:
-        yield "witness: the record has none, of a run under a study that says what becomes of disturbed ones"
+        yield "witness: the record has none, of a run under a study with a setting for disturbed runs"
     disturbed = (primary.get("witness") or {}).get("disturbed")
     if record["status"] == OK and first is None and to_repeat(settings, primary.get("witness")):
         yield f"first_try: the record has none, of a run that was disturbed, which the study has repeated: {disturbed}"
     if first is None:
         return
     if disturbance_of(settings) not in REPEATING:
-        yield f"first_try: the record has one, where the study says disturbance: {disturbance_of(settings)}"
+        yield f"first_try: the record has one, where the study sets disturbance: {disturbance_of(settings)}"
     if first["attempt"] != record["attempt"] - 1:
         yield f"first_try: the record states attempt {first['attempt']} before its own, {record['attempt']}"
     if entries:
