@@ -69,7 +69,7 @@ _Below = Mapping[str, list[Any]]
 
 
 def crate_metadata(names: Iterable[str], records: Collection[Mapping[str, Any]], about: Description) -> str:
-    """Content of ro-crate-metadata.json, the same for the same records.
+    """Return the content of ro-crate-metadata.json; it is the same for the same records.
 
     Args:
         names: every file of the package except this one.
@@ -115,13 +115,13 @@ def crate_metadata(names: Iterable[str], records: Collection[Mapping[str, Any]],
         agent=authors[0],
     )
     crate.root_dataset["mentions"] = [whole, *actions]
-    # At once, with an indent, the encoder holds every word of the text: of 1,000 runs 8.5 MB where the text has 1.8.
+    # To encode all at once with an indent takes 8.5 MB for 1,000 runs, while the text has 1.8 MB.
     words = json.JSONEncoder(indent=1, sort_keys=True, ensure_ascii=False).iterencode(crate.metadata.generate())
     return "".join(iter(lambda: "".join(itertools.islice(words, 1 << 14)), "")) + "\n"
 
 
 def _workflow(crate: ROCrate, files: Mapping[str, Any], about: Description) -> Any:
-    """The main workflow and the language that it is written in."""
+    """Add the main workflow and the language that it is written in."""
     language = _add(
         crate,
         "https://w3id.org/workflowhub/workflow-ro-crate#snakemake",
@@ -139,7 +139,7 @@ def _workflow(crate: ROCrate, files: Mapping[str, Any], about: Description) -> A
 
 
 def _run(crate: ROCrate, files: Mapping[str, Any], below: _Below, record: Mapping[str, Any]) -> Any:
-    """One measured run as an action of the framework that it ran in, on the machine that it ran on."""
+    """Return a measured run as an action of its framework on its machine."""
     cell = record["cell"]
     libraries = (record["workload"] or {}).get("libraries", {})
     engine = record["identity"]["environment"]["name"]
@@ -175,7 +175,7 @@ def _run(crate: ROCrate, files: Mapping[str, Any], below: _Below, record: Mappin
 
 
 def _folder_of(record: Mapping[str, Any], files: Mapping[str, Any]) -> str:
-    """Where the files of a run are: in a merged package, in that of its machine."""
+    """Return the folder of a run's files; in a merged package, it is in the package of its machine."""
     results, of = f"results/{record['study']}", record.get("of")
     if of is None:
         return f"{results}/measure/{record['cell_id']}/{record['repetition']}"
@@ -232,7 +232,7 @@ _NOBODY = "Authors not named in the study file"
 
 
 def authors_of(settings: Mapping[str, Any]) -> Sequence[str]:
-    """The names in the study's `archive.authors`, or one placeholder where there are none.
+    """Return the names in the study's `archive.authors`, or a placeholder if there are none.
 
     Args:
         settings: the study's, with defaults filled in.
@@ -241,7 +241,7 @@ def authors_of(settings: Mapping[str, Any]) -> Sequence[str]:
 
 
 def citation_cff(settings: Mapping[str, Any], version: str, released: str) -> str:
-    """CITATION.cff of a study's data set.
+    """Return the CITATION.cff of a study's data set.
 
     Args:
         settings: the study's, with defaults filled in.
@@ -264,7 +264,7 @@ def citation_cff(settings: Mapping[str, Any], version: str, released: str) -> st
 
 
 def zenodo_json(settings: Mapping[str, Any], version: str, released: str) -> str:
-    """.zenodo.json of a study's data set, the metadata of its deposit.
+    """Return the .zenodo.json of a study's data set, the metadata of its deposit.
 
     Args:
         settings: the study's, with defaults filled in.

@@ -44,7 +44,7 @@ class Package:
 
     @property
     def mark(self) -> str:
-        """Text in a draft that identifies its package."""
+        """Return the text in a draft that identifies its package."""
         return f"framewatt package, SHA-256 {self.sha256}"
 
 

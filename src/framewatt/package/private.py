@@ -42,7 +42,7 @@ class UnreadableError(Exception):
 
 
 def parts_of(content: bytes, depth: int = _DEPTH) -> Iterator[Part]:
-    """Every text in a file's content.
+    """Yield every text in a file's content.
 
     Raises:
         UnreadableError: it is damaged, encrypted or unpacks to more than it declares.
@@ -63,7 +63,7 @@ def parts_of(content: bytes, depth: int = _DEPTH) -> Iterator[Part]:
 
 
 def is_packed(content: bytes) -> bool:
-    """Whether the content is in a packed format, so that its texts are not plain in its bytes."""
+    """Return whether the content is in a packed format, so that its texts are not plain in its bytes."""
     return content.startswith(tuple(magic for magic, _ in _READERS)) or bool(_NO_TEXT.search(content))
 
 
@@ -85,7 +85,7 @@ def _plain(content: bytes, depth: int) -> Iterator[Part]:
 
 
 def _embedded(match: re.Match[str], depth: int) -> Iterator[Part]:
-    """Texts of content that is embedded in a page or a drawing as base64."""
+    """Yield the texts of content that is embedded in a page or a drawing as base64."""
     line = match.string.count("\n", 0, match.start()) + 1
     run = re.sub(r"[\s=]", "", match[1])
     content = base64.b64decode(run[: len(run) // 4 * 4])
@@ -110,7 +110,7 @@ def _parquet(content: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _column(name: str, column: Any, row: int) -> Iterator[tuple[str, str]]:
-    """The distinct texts of a column; of one that is a dictionary, all of its texts, whether a row has them or not."""
+    """Return the distinct texts of a column; for a dictionary column, also those that no row has."""
     if pa.types.is_dictionary(column.type):
         column = column.dictionary
     simple = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
@@ -119,7 +119,7 @@ def _column(name: str, column: Any, row: int) -> Iterator[tuple[str, str]]:
 
 
 def _texts_in(value: Any) -> Iterator[str]:
-    """The texts in nested lists and mappings."""
+    """Yield the texts in nested lists and mappings."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, bytes):
@@ -220,7 +220,7 @@ def secrets_in(secrets: Secrets, payload: Mapping[str, bytes | Path]) -> Iterato
 
 
 def published_words(settings: Mapping[str, Any]) -> set[str]:
-    """Words that a study publishes on purpose: those of its authors, title and description, and `harmless`.
+    """Return the words that a study publishes on purpose: those of its authors, title and description, and `harmless`.
 
     Args:
         settings: the study's, with defaults filled in.
@@ -231,7 +231,10 @@ def published_words(settings: Mapping[str, Any]) -> set[str]:
 
 
 def versions_in(locks: Iterable[bytes]) -> frozenset[str]:
-    """Versions of four numbers in locks and environment records, which look like IP addresses (cuDNN has one)."""
+    """Return the versions of four numbers in locks and environment records.
+
+    They look like IP addresses (cuDNN has one).
+    """
     return frozenset(version for lock in locks for version in _versions(lock))
 
 

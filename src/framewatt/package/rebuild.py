@@ -86,12 +86,12 @@ def rebuild(package: Path, target: Path, root: Path, largest_b: int = LARGEST_B)
 
 
 def compared_in(results: Path) -> list[Path]:
-    """The derived files of a study's results that are made again and compared."""
+    """Return the derived files of a study's results that are rebuilt and compared."""
     return [path for path in _derived_in(results) if not _is_left_out(path)]
 
 
 def not_compared_in(results: Path) -> list[str]:
-    """Names, below a study's results, of derived files that are not compared."""
+    """Return the names, below a study's results, of derived files that are not compared."""
     return [path.relative_to(results).as_posix() for path in _derived_in(results) if _is_left_out(path)]
 
 
@@ -104,7 +104,7 @@ def _is_left_out(path: Path) -> bool:
 
 
 def differences(archive: str, target: str) -> list[str]:
-    """`rebuild` with this checkout's code, and arguments that are JSON values."""
+    """Rebuild a package with this checkout's code, see rebuild; the arguments are JSON values."""
     return rebuild(Path(archive), Path(target), ROOT)
 
 
@@ -123,7 +123,7 @@ def _lay_out(root: Path, data: Path, results: Path, work: Path) -> None:
     for folder in sorted(results.iterdir()):
         if folder.name not in DERIVED:
             shutil.copytree(folder, work / "results" / results.name / folder.name)
-    # Call graphs are drawn by another program, and the page shows those that were there when it was made.
+    # Another program draws call graphs. The page shows those that were there when it was made.
     for name in not_compared_in(results):
         place = work / "results" / results.name / name
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -77,7 +77,7 @@ def write_package(
 
 
 def description_of(settings: Mapping[str, Any], version: str) -> Description:
-    """Title, licence and authors of a study's package.
+    """Return title, licence and authors of a study's package.
 
     Args:
         settings: the study's, with defaults filled in.
@@ -194,7 +194,9 @@ def source_files(study: Study) -> dict[str, Path]:
 
 
 def own_model_texts(study: Study) -> dict[str, str]:
-    """Names, hashes and sizes of the files of a study's own models, by name in the package; not the files themselves.
+    """Return names, hashes and sizes of the files of a study's own models, by name in the package.
+
+    The files themselves are not in the package.
 
     Args:
         study: any.
@@ -223,7 +225,7 @@ def _about(model: OwnModel) -> dict[str, Any]:
 
 
 def environment_texts(records: Iterable[Path], secrets: Secrets) -> dict[str, str]:
-    """Records of the environments, by name in the package, without this machine's paths.
+    """Return the records of the environments, by name in the package, without this machine's paths.
 
     Args:
         records: paths of environment.json, relative to the project's folder.
@@ -235,7 +237,7 @@ def environment_texts(records: Iterable[Path], secrets: Secrets) -> dict[str, st
 
 
 def changes(root: Path) -> str | None:
-    """Uncommitted changes of the code, as a diff; None where there are none, or where that is unknown.
+    """Return the uncommitted changes of the code, as a diff; None if there are none, or if that is unknown.
 
     Args:
         root: the project's folder.

@@ -1,4 +1,4 @@
-"""The code that packed a study and made its runs, and the environments in which they ran."""
+"""Check the code that packed a study and made its runs, and the environments of the runs."""
 
 import re
 from collections import Counter

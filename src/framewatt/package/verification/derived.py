@@ -37,7 +37,7 @@ def frame_problems(package: Opened) -> Iterator[str]:
     records = (with_own_drift(planned) if isinstance(package.study, MergedStudy) else planned).values()
     older = all(record["schema_version"] < SINCE_PLACES for record in records)
     witnessed = any("witness" in window for record in records for window in record["windows"].values())
-    # The frames of a package from before there was a witness have no columns of it.
+    # The frames of a package that is older than the witness have no columns for it.
     without = [] if witnessed else WITNESSED
     scope = Scope.from_settings(package.settings)
     frames = {"runs": runs_frame(records, drifts, scope), "epochs": epochs_frame(records, drifts, scope)}

@@ -1,4 +1,4 @@
-"""Descriptions of one thing in several files: models, exports, weights, data, examples, and how to cite it."""
+"""Check that files agree on models, exports, weights, data, examples and citation."""
 
 import json
 from collections import Counter

@@ -119,7 +119,7 @@ def _watts_channels(_: _Seen, options: Options) -> Iterator[Channel]:
 def _nvidia_smi_channels(seen: _Seen, options: Options) -> Iterator[Channel]:
     period_s = nvidia_smi.period_of(seen.time_ns, options)
     if seen.stretched and not options.interval_s:
-        # The median was taken before readings were moved apart.
+        # The reader took the median before the readings were stretched.
         period_s = seen.channel.period_s
     # A file of several GPUs numbers them; a file of one GPU has no number.
     for domain in {options.domain, *_GPU.findall(seen.channel.domain)}:

@@ -46,7 +46,7 @@ _KINDS = {
 }
 
 _OFF_DIGITS = 1e-2
-"""Share of its last digit by which a reading may be off a whole number of digits, by floating point."""
+"""Largest difference of a reading from a whole number of its last digit, as a share of that digit (floating point)."""
 
 
 def meter_problems(package: Opened, study: MeasuredStudy) -> Iterator[str]:
@@ -235,7 +235,7 @@ def problems_of_pace(trace: Readings, record: Mapping[str, Any], options: Mappin
             yield from _as_planned(trace, name, options)
             yield from _often_enough(trace, index, polled=_polled(name, options))
     polled = [index for name, index in first.items() if _polled(name, options)]
-    # A meter that has no channel here was read all the same, and left nothing.
+    # A meter without a channel was read too, but its reads cannot be counted.
     if record["sampler"] is not None and "replay" not in record["meters"] and None not in polled:
         yield from _counted(trace, [index for index in polled if index is not None], record["sampler"])
 
@@ -254,7 +254,7 @@ def problems_of_idle(package: Opened, idle: Mapping[str, Any]) -> Iterator[str]:
         return
     duration_s, due = sampler.get("duration_s", 0.0), sampler.get("reads", 0) + sampler.get("missed_reads", 0)
     planned = sum(duration_s / meter.period_s + 1 for meter in meters if isinstance(meter, Polled))
-    # At its end, the process may have been kept from reading for a while.
+    # Before its end, the process may have been unable to read for a while.
     if duration_s < idle.get("duration_s", 0.0) or not 0.2 * planned - _EDGES <= due <= planned * (1 + _ROUNDED):
         yield f"sampler: it states {due} reads were due in {duration_s:.6g} s, the study file gives {planned:.0f}"
 
@@ -298,7 +298,7 @@ def _counted(trace: Readings, polled: Sequence[int], sampler: Mapping[str, Any])
     """Yield how a trace differs from the counts of the sampling process (sampling.OnTime): on time, or missed."""
     reads, due = 0, 0.0
     for index in polled:
-        # The last reading is the one at the end, which comes when it comes.
+        # The last reading is that at the end of sampling, which is not at the pace.
         time_ns = trace.read_channel(index)[0][:-1]
         reads += len(time_ns)
         period_s = trace.channels[index].period_s

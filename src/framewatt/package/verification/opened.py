@@ -65,7 +65,7 @@ class RunFolder:
 
     @property
     def where(self) -> str:
-        """Cell and repetition, for messages."""
+        """Return cell and repetition, for messages."""
         return f"{self.cell}/{self.repetition}"
 
 
@@ -93,7 +93,7 @@ class Opened:
 
     @property
     def name(self) -> str:
-        """The study's, as the folder of its results has it."""
+        """Return the name of the study, which is that of the folder of its results."""
         return self.results.name
 
     @property
@@ -168,7 +168,7 @@ class Opened:
 
     @property
     def records(self) -> Iterator[tuple[RunFolder, RunRecord]]:
-        """The planned runs that have a record."""
+        """Yield the planned runs that have a record."""
         return ((run, record) for run in self.runs if (record := run.record) is not None)
 
     @property

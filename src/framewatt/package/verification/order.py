@@ -248,7 +248,7 @@ def order_problems(package: Opened, study: MeasuredStudy) -> Iterator[str]:  # s
     numbers: dict[str, int] = {}
     for run, record in package.records:
         if "process" in record["windows"]:
-            # Only nodes that a test makes of one machine, each with a lock of its own, measure at once in one boot.
+            # Only a test has several nodes on one machine, each with its own lock, that measure at the same time.
             node = None if _had_the_machine(record) else record.get("node")
             sessions.setdefault((node, session_of(record["machine"])), []).append(_Timed.from_record(run.where, record))
         if (run.cell, run.repetition) in sequence and _had_the_machine(record):

@@ -295,7 +295,7 @@ def _latency(latency: Mapping[str, Any], duration_s: float) -> Iterator[str]:
     before = 0
     for share, value in points:
         rank = share * (count - 1)
-        # So many batches took at least as long, and so many at most.
+        # Batches above the rank took at least `value`, the others at most `value`.
         most = max(most, value * (count - int(-(-rank // 1))))
         upto = int(rank) + 1
         slowest += value * (upto - before) if upto > before else 0.0

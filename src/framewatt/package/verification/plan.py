@@ -1,4 +1,4 @@
-"""The plan and settings of the study file, and what agrees with them: stages, records, windows, rests, how it ended."""
+"""Check stages, records, windows and rests, and how the study ended, against plan and settings of the study file."""
 
 import itertools
 from collections.abc import Iterator, Mapping
@@ -104,12 +104,12 @@ _Heads = Iterator[tuple[RunFolder, Mapping[str, Any], dict[str, Any]]]
 def _measured(package: Opened, study: MeasuredStudy) -> _Heads:
     """Yield every record with its expected head, from the job that the study file gives for the run."""
     entries = {(entry["cell"], entry["repetition"]): entry for entry in package.plan["order"]}
-    # Where cells joined the study or left it, or a run was repeated, earlier runs had their places in another order.
+    # If cells joined the study or left it, or a run was repeated, earlier runs had other places.
     in_order = as_planned(package)
     for run, record in package.records:
         job = jobs.measure_job(study, study.cell(run.cell), run.repetition, record["attempt"])
         expected = {name: job[name] for name in _OF_THE_JOB}
-        # A study may have come to name an option after the run; the run had the default level.
+        # The study may have named an option only after the run, which then had the default level.
         since = {name for name in job["cell"] if name not in record["cell"] and name not in FIXED}
         expected["cell"] = {name: level for name, level in job["cell"].items() if name not in since}
         entry = entries[run.cell, run.repetition]
@@ -235,8 +235,8 @@ _ROUNDED_S = 1e-6
 """Largest difference between seconds and nanoseconds of a record, by floating point."""
 
 _QUICKEST = 0.02
-"""Share of the median batch's time that a batch of the warm-up takes at least: first ones take longer, unless a
-processor was held back later."""
+"""Smallest time of a warm-up batch, as a share of the median batch's: first batches take longer, unless a processor
+slowed down later."""
 
 
 def settings_problems(package: Opened, study: MeasuredStudy) -> Iterator[str]:
@@ -328,7 +328,7 @@ def _timed(record: Mapping[str, Any], minimum_s: float, whole: int) -> Iterator[
         yield f"window.minimum_s: the study file sets {minimum_s:g}, the window has {window['duration_s']:.6g} s"
     if latency["batches"] < whole:
         yield f"window.passes: the study file requests {whole} batches, the window has {latency['batches']}"
-    # The last batch may be the one that took longest; before it, the time was not over.
+    # The last batch may be the slowest one; before it, the time was not over.
     before_s = window["duration_s"] - latency["max_s"]
     if latency["batches"] > whole and before_s > minimum_s + _ROUNDED_S:
         yield f"window.minimum_s: the study file sets {minimum_s:g}, the window went on after {before_s:.6g} s"

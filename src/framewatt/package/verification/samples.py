@@ -88,7 +88,7 @@ def _inferred(data: Mapping[str, Any], cell: Cell, record: Mapping[str, Any], mi
     if is_open(record):
         return
     if task_of_data(data).counts_afterwards:
-        # Outputs are not stored, so that nothing gives the units again.
+        # Outputs are not stored, so the units cannot be recounted.
         return
     whole = -(-data["test_samples"] // cell.batch_size)
     passes, rest = divmod(record["latency"]["batches"], whole)

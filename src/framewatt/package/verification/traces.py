@@ -119,7 +119,7 @@ def trace_problems(package: Opened) -> Iterator[str]:
                     options = package.study.settings["instruments"]
                     yield from some(problems_of_pace(trace, record, options), run.where)
                 alike.add(trace, record, run.where)
-                # Logs of whole seconds and watts may be alike; what a sampling process wrote never is.
+                # Logs in whole seconds and watts may be equal; two traces of a sampling process never are.
                 yield from seen.problems(trace, run.where)
         except (FramewattError, ValueError) as error:
             yield f"{run.where}: {str(error).removeprefix(f'{run.path}/')}"
