@@ -15,3 +15,9 @@ def test_the_map_has_every_package_in_the_order_that_lint_holds() -> None:
 
 def test_nothing_lies_loose_in_the_library() -> None:
     assert [path.name for path in (ROOT / "src" / "framewatt").glob("*.py")] == ["__init__.py"]
+
+
+def test_files_that_the_map_names_exist() -> None:
+    named = re.findall(r"`([a-z0-9_/]+/[a-z0-9_.]+\.(?:py|smk|yaml))`", (ROOT / "CONTRIBUTING.md").read_text())
+    assert len(named) > 20
+    assert [name for name in named if not any((ROOT / place / name).is_file() for place in ("", "src/framewatt"))] == []
