@@ -84,5 +84,7 @@ def test_the_loss_is_the_mean_over_tokens_and_not_over_padding(framework: str, t
 
 def test_a_model_on_a_data_set_for_another_task_is_refused_in_one_line(tmp_path: Path) -> None:
     save_arrays(tmp_path / "data.npz", make_arrays({**NUMBERS, "train_samples": 8, "test_samples": 4}))
-    with pytest.raises(AssertionError, match="workload resnet50: it is for classification, the data set for tagging"):
+    with pytest.raises(
+        AssertionError, match="workload resnet50 is for classification, and the data set is for tagging"
+    ):
         run_stages("torch", {"model": "resnet50", "weights": "seeded"}, tmp_path)

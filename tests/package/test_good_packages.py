@@ -22,8 +22,8 @@ def test_a_good_package_is_believed_and_told_how_far(good: Path) -> None:
 
 def test_a_good_package_of_long_traces_is_believed_a_channel_at_a_time(good: Path, monkeypatch) -> None:
     monkeypatch.setattr(trace_file, "_FEW_ROWS", 0)
-    monkeypatch.setattr(trace_file, "_KEPT_B", 1)
-    monkeypatch.setattr(trace_file, "_trace_of_rows", None)
+    monkeypatch.setattr(trace_file, "_CACHE_B", 1)
+    monkeypatch.setattr(trace_file, "_load_trace", None)
     assert list(problems_of(good)) == []
 
 

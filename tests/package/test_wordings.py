@@ -10,6 +10,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from forged_edits import Edit, assert_edit_noticed, of_json, of_text
 from forger import Forger, put
@@ -17,6 +18,7 @@ from reworded import fixed_texts, rewrite, run_in, sentences_in
 from worded_factory import make_worded
 
 from framewatt.package.unpack import unpack
+from framewatt.package.verification.reading import same_tables, same_texts
 from framewatt.package.verify import problems_of
 from framewatt.study import wordings
 from framewatt.study.cell import Cell, Chosen
@@ -282,6 +284,17 @@ def test_texts_have_one_meaning_where_sentences_numbers_and_names_agree() -> Non
     assert not same_meaning(told, "2 runs of each cell cannot tell any difference: at least 3 are needed.")
 
 
+def test_tables_of_another_pandas_have_the_same_texts() -> None:
+    texts = ["outputs are not numbers", None]
+    one, other = (pa.table({"note": pa.array(texts, kind)}) for kind in (pa.string(), pa.large_string()))
+    assert same_tables(one, other)
+    assert not same_tables(one, pa.table({"note": pa.array(["outputs are numbers", None])}))
+
+
+def test_a_cell_too_long_for_a_csv_file_is_another_text() -> None:
+    assert not same_texts("a,b\n1,2\n", "a,b\n1," + "2" * 200_000 + "\n")
+
+
 def test_texts_of_two_lists_are_matched_each_once() -> None:
     one, other = "attempt 2; earlier ones failed", "attempt 3; earlier ones failed"
     assert unmatched([one, one, other], [other, one]) == ([one], [])
@@ -307,6 +320,9 @@ def test_an_earlier_wording_is_written_in_present_words(monkeypatch: pytest.Monk
         == "gpu:0: attempt 3; earlier ones failed; no meter of a GPU"
     )
     assert same_meaning("try 3", "attempt 3; earlier ones failed")
+    # A number that no wording compares is not known in other words.
+    text = "3 runs says nothing of the noise, so that nothing can be told: at least 6 are needed."
+    assert in_present_words(text) == text
     monkeypatch.undo()
     for function in (wordings._wordings, wordings._earlier_patterns, in_present_words, meaning_of):
         function.cache_clear()

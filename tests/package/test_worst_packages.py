@@ -179,7 +179,7 @@ OUTSIDE = {"cell": "../../../../../../../../etc", "repetition": 1, "position": 1
         (plan(device=[1]), "plan.json: device"),
         (text("data/results/trial/plan/plan.json", "[]"), "plan.json holds a list, not an object"),
         (text(f"data/{METADATA}", '{"@graph": {"@id": 5}}'), METADATA),
-        (channels([{"instrument": 5}]), "a channel of other fields"),
+        (channels([{"instrument": 5}]), "a channel has unknown fields, or lacks some"),
         (channels("none"), "its channels are no list"),
         (text(f"{RUN}/run.json", "\udcff{}".encode(errors="surrogateescape").decode("latin-1")), "run.json"),
     ],

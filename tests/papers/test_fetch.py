@@ -64,8 +64,8 @@ def test_raw_results_are_fetched_and_found(fetch: Fetch, archive: Path, tmp_path
 @pytest.mark.parametrize(
     ("checksum", "said"),
     [
-        ("sha256:" + "0" * 64, "nothing is kept"),
-        ("0" * 64, "allowed: sha256:<64 hexadecimal digits>"),
+        ("sha256:" + "0" * 64, "It is deleted"),
+        ("0" * 64, "Use sha256:<64 hexadecimal digits>"),
     ],
 )
 def test_another_file_than_the_checksum_says_is_refused(fetch: Fetch, tmp_path: Path, checksum: str, said: str) -> None:

@@ -36,7 +36,7 @@ def test_fieller_by_hand() -> None:
 
 def test_fieller_knows_no_bounds_where_the_divisor_may_be_nothing() -> None:
     found = ratio_of_means_interval(array(1, 100), array(1, 2), 0.95, paired=False)
-    assert (found.low, found.note) == (None, "the mean of cell A is not told from 0")
+    assert (found.low, found.note) == (None, "the mean of cell A is not distinguishable from 0")
 
 
 def test_pairs_that_move_together_give_a_narrow_ratio() -> None:

@@ -134,7 +134,7 @@ def test_a_trace_that_does_not_cover_the_window_gives_no_joules(results: Path, t
     write_trace(folder / "power.parquet", replace(trace, **columns))
     frame, (about,) = frame_of([folder])
     assert about["status"] == "failed"
-    assert "allowed: a trace that covers the window" in about["reason"]
+    assert "Use a trace that covers the window" in about["reason"]
     assert frame.empty
 
 

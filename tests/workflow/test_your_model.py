@@ -225,9 +225,9 @@ def test_a_bad_model_is_a_record_and_the_others_go_on(checkout: Checkout, result
         ({"folder": "nowhere"}, "models.small.folder: there is no folder config/studies/nowhere. Use a path"),
         ({"reads": ["big.pt"]}, "models.small.reads: there is no file config/studies/../../my-models/big.pt. Use "),
         ({"arrays": "nowhere.npz"}, "models.small.arrays: there is no file config/studies/nowhere.npz. Use "),
-        ({"inputs": []}, "models.small.inputs: found []; allowed: a list with at least 1 entry"),
+        ({"inputs": []}, "models.small.inputs: [] is not allowed. Use a list with at least 1 entry"),
         ({"onnx": "", "factory": {}}, "models.small: it has neither onnx nor factory. Name one"),
-        ({"factory": {"torch": "nets"}}, "models.small.factory.torch: found 'nets'; allowed: text matching"),
+        ({"factory": {"torch": "nets"}}, "models.small.factory.torch: 'nets' is not allowed. Use text matching"),
         ({"arrays": ""}, "factors.0.dataset: 'own' is unknown. Use "),
     ],
 )

@@ -134,7 +134,7 @@ def _fetch(url: str, partial: Path, checksum: Checksum, size_b: int, attempts: i
         partial.unlink()
         raise FramewattError(
             f"{url}: the file has {digest} ({came_b} bytes), not {checksum} ({size_b} bytes). "
-            "It is deleted; check the URL and the checksum in config/datasets.yaml."
+            "It is deleted. Check the URL and the checksum."
         )
 
 

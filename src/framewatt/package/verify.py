@@ -1,5 +1,6 @@
 """Verify a package: check that it is complete, and recompute what follows from its raw files."""
 
+import csv
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -101,7 +102,7 @@ CHECKS: dict[str, Callable[[Opened], Iterator[str]]] = {
 }
 """Checks that run after those of the manifests, in the order of their report."""
 
-UNFORESEEN = (ArithmeticError, AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError)
+UNFORESEEN = (ArithmeticError, AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError, csv.Error)
 """Exceptions of a check where a file has the right name but another structure than framewatt writes."""
 
 _MOST_LINES = 200

@@ -343,7 +343,7 @@ def advice(
         joules: a row an operator or API of a cell (operators.COLUMNS).
         about: a row a timeline (operators.ABOUT).
         runs: the runs frame.
-        exports: weights among the inputs of each export, see evidence.weights_in_exports.
+        exports: weights among the inputs of each export, see weights_in_exports.
 
     Returns:
         COLUMNS.

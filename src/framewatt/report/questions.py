@@ -165,10 +165,6 @@ def _repeatability(answers: StudyAnswers) -> list[str]:
     ]
 
 
-def _quantity(of_energy: bool) -> str:  # a field that is put in words
-    return ENERGY if of_energy else TIME
-
-
 def _sampler(load: SamplerLoad | None) -> list[str]:
     if load is None:
         return []

@@ -123,6 +123,7 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
     "no_power_at_all": ("power is 0 W in every reading: nothing that can be metered takes none",),
     "reads_failed": ("{failed} of {all} reads failed",),
     "short": ("window of {seconds} s is shorter than {periods} {unit:w}",),
+    "phase_too_short": ("a phase of {seconds} s is shorter than the {least} s that this meter needs",),
     "short_for_fit": ("window of {seconds} s is shorter than the {least} s that 5 % take here",),
     "reads_bridged": ("{failed} failed reads bridged",),
     "mirrored": ("{domain:w} shows the counter of {twin:w} again",),
@@ -328,7 +329,8 @@ def in_present_words(text: str) -> str:
     def write(newest: str, match: re.Match[str]) -> str:
         # What is written is set aside, so that no shorter wording is found in it.
         fields = set(match.groupdict())
-        earlier = match.re.pattern != _pattern(newest).pattern and set(_fields(newest)) <= fields
+        whole = set(_fields(newest)) <= fields and all(match[1] != "_" for match in _FIELD.finditer(newest))
+        earlier = whole and match.re.pattern != _pattern(newest).pattern
         written.append(_FIELD.sub(lambda field: match[field[1]] if field[1] else "", newest) if earlier else match[0])
         return f"{_OPEN}{len(written) - 1}{_CLOSE}"
 

@@ -20,14 +20,14 @@ _OF = {"operators": (OPERATOR, "Operator"), "apis": (API, "API")}
 def operator_table(
     name: str, joules: pd.DataFrame, about: pd.DataFrame, runs: pd.DataFrame, exports: Mapping[str, int | None]
 ) -> Table:
-    """Return a table of planned.OPERATOR_TABLES.
+    """Return one of the tables in profiling.collection.OPERATOR_TABLES.
 
     Args:
         name: of the table.
         joules: a row an operator or API (operators.COLUMNS).
         about: a row a timeline (operators.ABOUT).
         runs: the runs frame, by which advice states what it changed.
-        exports: weights among the inputs of each export, see evidence.weights_in_exports.
+        exports: weights among the inputs of each export, see profiling.advice.weights_in_exports.
     """
     if name in _OF:
         return _joules(name, joules)

@@ -91,7 +91,11 @@ def same_texts(stated: str, expected: str) -> bool:
     """Return whether two CSV texts have the same cells, except for the wording of sentences."""
     if stated == expected:
         return True
-    rows, others = (list(csv.reader(io.StringIO(text, newline=""))) for text in (stated, expected))
+    try:
+        rows, others = (list(csv.reader(io.StringIO(text, newline=""))) for text in (stated, expected))
+    except csv.Error:
+        # A cell is longer than any that framewatt writes.
+        return False
     return len(rows) == len(others) and all(
         len(row) == len(other) and all(map(same_meaning, row, other)) for row, other in zip(rows, others, strict=True)
     )
@@ -110,12 +114,11 @@ def same_tables(stated: pa.Table, expected: pa.Table) -> bool:
 def _same_column(stated: pa.ChunkedArray, expected: pa.ChunkedArray) -> bool:
     if stated.equals(expected):
         return True
-    if stated.type != expected.type:
-        return False
-    if pa.types.is_floating(stated.type):
+    if stated.type == expected.type and pa.types.is_floating(stated.type):
         # Missing numbers equal each other.
         return bool(np.array_equal(stated.to_numpy(), expected.to_numpy(), equal_nan=True))
-    if not (pa.types.is_string(stated.type) or pa.types.is_large_string(stated.type)):
+    # Versions of pandas differ in the Arrow type of texts.
+    if not all(pa.types.is_string(kind) or pa.types.is_large_string(kind) for kind in (stated.type, expected.type)):
         return False
     return all(
         one == other or (one is not None and other is not None and same_meaning(one, other))

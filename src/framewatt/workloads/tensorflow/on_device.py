@@ -1,4 +1,7 @@
-"""Compute one number on a device, or end with the reason (`python -m …_on_device cuda`)."""
+"""Compute one number on a device, or end with the reason.
+
+`python -m framewatt.workloads.tensorflow.on_device cuda`
+"""
 
 import sys
 

@@ -1,4 +1,7 @@
-"""Compute one number on a device, or end with PyTorch's own words (`python -m …_on_device cuda`)."""
+"""Compute one number on a device, or end with PyTorch's own words.
+
+`python -m framewatt.workloads.torch.on_device cuda`
+"""
 
 import sys
 
