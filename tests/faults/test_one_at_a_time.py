@@ -20,7 +20,7 @@ MODEL = '''
 from mxnet.gluon import nn
 
 
-def build(facts):
+def build(facts, size):
     network = nn.HybridSequential()
     network.add(nn.Conv2D(4, 3, strides=4), nn.Flatten(), nn.Dense(facts.classes))
     return network
