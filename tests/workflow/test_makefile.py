@@ -57,7 +57,7 @@ def checkout(tmp_path: Path) -> Path:
     """A folder with the Makefile, set up with programs that only keep their arguments."""
     shutil.copy(ROOT / "Makefile", tmp_path)
     (tmp_path / ".venv/bin").mkdir(parents=True)
-    for name in ("python", "snakemake", "uv", "ruff", "snakefmt", "mypy", "lint-imports"):
+    for name in ("python", "snakemake", "uv", "ruff", "snakefmt", "mypy", "lint-imports", "codespell"):
         program = tmp_path / ".venv/bin" / name
         program.write_text("#!/bin/sh\nprintf '%s\\0' \"$@\" >arguments\n")
         program.chmod(0o755)
