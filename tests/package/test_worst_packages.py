@@ -160,7 +160,7 @@ OUTSIDE = {"cell": "../../../../../../../../etc", "repetition": 1, "position": 1
         (texts_that_grow(f"{RUN}/events.parquet", "window"), "window: a text of 1000000 bytes"),
         (lists_that_grow, "events.parquet: the columns are"),
         (text("data/config/studies/trial.yaml", BOMB), "more than 200000 values, counted with aliases"),
-        (study("repetitions: 2", "repetitions: 3000000"), "repetitions: found 3000000; allowed: a whole number"),
+        (study("repetitions: 2", "repetitions: 3000000"), "repetitions: 3000000 is not allowed. Use a whole number"),
         (study("repetitions: 2", "repetitions: 99999"), "299997 runs"),
         (spans(*((n, n + 1) for n in range(60_000))), "steady.spans_monotonic_ns"),
         (spans((5, 3)), "steady.spans_monotonic_ns"),

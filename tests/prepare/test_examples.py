@@ -40,7 +40,7 @@ def test_what_is_read_is_what_was_there_and_what_was_found(tmp_path: Path, *, ma
         assert [one.box for one in image.objects] == [tuple(objects.boxes[one].tolist()) for one in own]
         assert [one.kind for one in image.objects] == objects.classes[list(own)].tolist()
         rows = outputs[number][outputs[number, :, 4] >= 0]
-        assert image.found == len(rows)
+        assert image.detected == len(rows)
         assert [one.score for one in image.detections] == pytest.approx(np.sort(rows[:, 4])[::-1], abs=1e-4)
         assert sorted(one.kind for one in image.detections) == sorted(rows[:, 5].tolist())
         assert all((one.runs is not None) == masks for one in (*image.objects, *image.detections))
@@ -55,7 +55,7 @@ def test_of_many_detections_those_that_count_are_kept_with_how_many_there_were(t
     outputs = np.tile(found_near(data)[:, :1], (1, 300, 1))
     outputs[..., 4] = np.random.default_rng(0).random(outputs.shape[:2])
     image = kept(tmp_path, outputs, data).images[0]
-    assert (image.found, len(image.detections)) == (300, 100)
+    assert (image.detected, len(image.detections)) == (300, 100)
     assert image.detections[-1].score == pytest.approx(np.sort(outputs[0, :, 4])[-100], abs=1e-4)
     assert (tmp_path / NAME).stat().st_size < 200_000
 

@@ -132,7 +132,7 @@ def test_an_axis_without_a_size_is_asked_for_before_anything_is_measured(checkou
     assert found.code != 0
     assert found.text.splitlines()[-1] == (
         "framewatt: my digits.onnx: input image: the size of its axis width is open. Use AXES=width=…, or "
-        "DATA=samples.npz"
+        "DATA=samples.npz."
     )
     assert not (checkout.root / "deploy" / "other.yaml").exists()
 
@@ -141,8 +141,8 @@ def test_a_file_that_is_no_model_is_refused_in_one_line(checkout: Checkout) -> N
     (checkout.root / "bad.onnx").write_bytes(b"\x08\x07no model")
     for name, told in (
         ("bad.onnx", "bad.onnx is not an ONNX file"),
-        ("apart.onnx", "has weights in other files. Write one file"),
+        ("apart.onnx", "apart.onnx has weights in other files. Write one file"),
     ):
         found = deploy(checkout, "--model", name)
         assert found.code != 0
-        assert found.text.splitlines()[-1].startswith(f"framewatt: {name}: {told}")
+        assert found.text.splitlines()[-1].startswith(f"framewatt: {told}")
