@@ -89,7 +89,9 @@ def test_examples_of_which_no_record_tells_are_noticed(forger: Forger) -> None:
 def test_examples_that_are_told_of_and_not_there_are_noticed(forger: Forger) -> None:
     forger.json(f"{TRAIN}/train.json", put("examples", {"images": 2, "sha256": "0" * 64}))
     forger.mend()
-    assert_noticed(forger, "train/resnet50-digits-torch/examples.json is missing, and the record of the weights names it")
+    assert_noticed(
+        forger, "train/resnet50-digits-torch/examples.json is missing, and the record of the weights names it"
+    )
 
 
 def test_two_frameworks_were_shown_the_same(data: Arrays, tmp_path: Path) -> None:

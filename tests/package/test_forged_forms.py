@@ -36,7 +36,10 @@ FORGED: dict[str, tuple[Callable[[Forger], object], str]] = {
         "bag-info.txt: it has",
     ),
     "a version of bags added": (added("bagit.txt", "BagIt-Version: 1.1\n"), "bagit.txt: not what"),
-    "a key twice in a record": (replaced(RUN, r'"valid": true,', '"valid": false, "valid": true,'), "'valid' occurs twice"),
+    "a key twice in a record": (
+        replaced(RUN, r'"valid": true,', '"valid": false, "valid": true,'),
+        "'valid' occurs twice",
+    ),
     "a key twice in a record of weights": (replaced(TRAIN, r"\{", '{"status": "failed",'), "'status' occurs twice"),
     "a key twice in a file that nothing else reads": (
         lambda forger: (forger.data / "own-models.json").write_text('{"a": 1, "a": 2}'),

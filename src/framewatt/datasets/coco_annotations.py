@@ -121,7 +121,9 @@ def read_instances(path: Path) -> Instances:
     try:
         content = parse_json(path.read_text(encoding="utf-8"), any_number=True)
     except (OSError, ValueError) as error:
-        raise FramewattError(f"{path}: it is not JSON: {str(error).rstrip('.')}. Use instances as COCO publishes them.") from error
+        raise FramewattError(
+            f"{path}: it is not JSON: {str(error).rstrip('.')}. Use instances as COCO publishes them."
+        ) from error
     categories = _by_id(path, content, "categories", _category)
     images = _by_id(path, content, "images", _image)
     # Ids that differ with names that do not: a class, or an image, would be counted as two.

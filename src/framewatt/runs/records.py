@@ -98,7 +98,9 @@ def read_run(path: Path) -> RunRecord:
     try:
         record = read_json(path)
     except ValueError as error:
-        raise FramewattError(f"{path}: not JSON: {str(error).rstrip('.')}. Restore the file, or delete it and run again.") from error
+        raise FramewattError(
+            f"{path}: not JSON: {str(error).rstrip('.')}. Restore the file, or delete it and run again."
+        ) from error
     quick = _quick_validator()
     if quick is None or not quick.is_valid(record):
         # This validator has the messages, and decides.
