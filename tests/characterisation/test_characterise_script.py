@@ -27,4 +27,4 @@ def test_what_cannot_be_is_refused_in_one_line(given: list[str]) -> None:
     words = [sys.executable, "-P", str(ROOT / "scripts" / "characterise.py"), *given]
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode not in (0, 3, 4)
-    assert "allowed:" in done.stderr.splitlines()[-1]
+    assert "Use " in done.stderr.splitlines()[-1]

@@ -193,7 +193,7 @@ def test_runs_are_left_out_by_a_rule_and_the_page_says_which_and_why(checkout: C
     study["files"]["leave_out"][0]["where"] = {"model": "midle"}
     path.write_text(yaml.safe_dump(study))
     (line,) = checkout.snakemake("report", config="study=without").lines("framewatt: ")
-    assert "files.leave_out.0.where.model: found 'midle'; allowed: large, middle, small" in line
+    assert "files.leave_out.0.where.model: 'midle' is not a level of model. Use one of large, middle, small" in line
 
 
 def test_a_pattern_that_matches_nothing_is_one_line(checkout: Checkout) -> None:
