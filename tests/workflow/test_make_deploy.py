@@ -140,7 +140,7 @@ def test_an_axis_without_a_size_is_asked_for_before_anything_is_measured(checkou
 def test_a_file_that_is_no_model_is_refused_in_one_line(checkout: Checkout) -> None:
     (checkout.root / "bad.onnx").write_bytes(b"\x08\x07no model")
     for name, told in (
-        ("bad.onnx", "bad.onnx is not an ONNX file"),
+        ("bad.onnx", "bad.onnx is not an ONNX model"),
         ("apart.onnx", "apart.onnx has weights in other files. Write one file"),
     ):
         found = deploy(checkout, "--model", name)
