@@ -293,7 +293,7 @@ def test_nothing_in_the_package_names_its_owner(package: Path, tmp_path: Path) -
     known = Secrets.from_this_machine()
     # Versions of four numbers look like addresses; those that locks name are none.
     locks = (path.read_bytes() for path in folder.rglob("requirements.txt"))
-    secrets = replace(known, told=known.told | versions_in(locks))
+    secrets = replace(known, allowed=known.allowed | versions_in(locks))
     for path in sorted(folder.rglob("*")):
         content = unpacked(path.read_bytes()) if path.is_file() else b""
         assert not secrets.find(content), path
