@@ -100,7 +100,7 @@ def test_what_is_no_dump_is_one_line(tmp_path: Path, content: bytes, found: str)
     path.write_bytes(content)
     with pytest.raises(FramewattError, match=found) as caught:
         read_profile(path, ANY)
-    assert str(caught.value).startswith(f"{path} holds ")
+    assert str(caught.value).startswith(f"{path}: it holds ")
     assert "It has to be a whole dump of cProfile" in str(caught.value)
     assert "\n" not in str(caught.value)
 

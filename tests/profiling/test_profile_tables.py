@@ -152,7 +152,7 @@ def test_one_bad_dump_is_named_and_the_rest_goes_on(tmp_path: Path) -> None:
     assert "Rename the file: <workload>_<framework>_<phase>.prof, or …_<phase>_" in found.pop("notes.prof")
     assert ": transformer_xl" in found.pop("transformer_tensorflow_train.prof")
     assert ": transformer_t" in found.pop("transformer_xl_tensorflow_train.prof")
-    assert found.pop("ssd_tensorflow_train.prof").startswith("ssd_tensorflow_train.prof holds marshal data that")
+    assert found.pop("ssd_tensorflow_train.prof").startswith("ssd_tensorflow_train.prof: it holds marshal data that")
     assert not found
     assert str(tmp_path) not in record.to_csv()
 

@@ -60,7 +60,7 @@ def test_the_dumps_that_can_be_read_become_tables_and_graphs(checkout: Checkout)
             "ssd_pytorch_train.prof": True,
         }
         unread = (checkout.root / RESULTS / "figures/callgraph_ssd_pytorch_train.svg").read_text()
-        assert "ssd_pytorch_train.prof holds" in unread
+        assert "ssd_pytorch_train.prof: it holds" in unread
     else:
         assert "apt install graphviz" in drawn.loc["rn50_tensorflow_infer.prof", "reason"]
         assert not graph.exists()

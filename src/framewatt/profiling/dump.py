@@ -207,7 +207,7 @@ def _unmarshal(path: Path, content: bytes, python: str | None) -> dict[str, Any]
         here = f"{sys.version_info.major}.{sys.version_info.minor}"
         writer = f"Python {python}, the version in its paths" if python else "the Python that wrote it"
         raise FramewattError(
-            f"{path} holds {problem}. It has to be a whole dump of cProfile that Python {here} reads: copy it "
+            f"{path}: it holds {problem}. It has to be a whole dump of cProfile that Python {here} reads: copy it "
             f"again, convert it with {writer}, or profile again with Python 3."
         )
     return answer
