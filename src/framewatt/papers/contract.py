@@ -1,9 +1,12 @@
 """What a paper gives: where it was published, its recount, and its tables of own runs."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from framewatt.base.errors import FramewattError
 
 if TYPE_CHECKING:
     # Not imported at run time: the workflow reads the registry at every start and needs names alone.
@@ -82,7 +85,7 @@ class Recounted:
     figures: "Mapping[str, Figure]" = field(default_factory=dict)
 
 
-class Paper:
+class Paper(ABC):
     """A published study. A paper's folder defines a subclass and `PAPER`, an instance of it.
 
     Attributes:
@@ -128,9 +131,9 @@ class Paper:
         """
         return []
 
+    @abstractmethod
     def recount(self, sources: Sources) -> Recounted:
         """Recount the printed numbers."""
-        raise NotImplementedError
 
     def facts(self, tables: "Mapping[str, pd.DataFrame]") -> list[str]:
         """Return sentences on what the raw results show beyond the paper.
@@ -154,5 +157,8 @@ class Paper:
             profiles: the record of the profiles.
             resources: folder of the printed tables.
             names: of models, frameworks and phases in the profiles.
+
+        Raises:
+            FramewattError: the paper prints no numbers of profiles.
         """
-        raise NotImplementedError
+        raise FramewattError(f"paper {self.name} prints no numbers of profiles. Name a paper that does.")

@@ -13,6 +13,7 @@ framewatt.workloads.families.retinanet.
 
 import itertools
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,7 +43,7 @@ of the others of all classes an image has MOST."""
 
 
 @dataclass(frozen=True)
-class Grid:
+class Grid(ABC):
     """What default boxes lie on, whatever network gives the maps.
 
     Attributes:
@@ -65,14 +66,14 @@ class Grid:
     deviation: tuple[float, float, float]
 
     @property
+    @abstractmethod
     def own_channels(self) -> list[int]:
-        """Of the network's own maps."""
-        raise NotImplementedError
+        """The number of channels of each of the network's own maps."""
 
     @property
+    @abstractmethod
     def own_sides(self) -> list[int]:
-        """Places of the sides of the network's own maps."""
-        raise NotImplementedError
+        """The number of places along a side of each of the network's own maps."""
 
     @property
     def channels(self) -> list[int]:
