@@ -173,6 +173,10 @@ NOTICED: dict[str, tuple[Edit, str]] = {
         lambda forger: forger.record(TRAINED, put("epochs.0.quality.accuracy.value", None)),
         "epoch 1: quality: some are known and some are not",
     ),
+    "phases of a task without phases": (
+        of_record({"phases": {"decode": {"name": "generated token", "count": 9}}}, CELL),
+        "phases.decode: the record states .*, the task gives",
+    ),
     "latency of a training": (of_record({"latency": LATENCY}, TRAINED), "latency: the record has one, of a training"),
     "a channel less in one run": (
         of_channels(without_memory),

@@ -49,6 +49,7 @@ def _run_problems(package: Opened, study: MeasuredStudy, cell: Cell, record: Map
     else:
         yield from _inferred(data, cell, record, study.settings["window"]["minimum_s"])
         yield from _near(cell, task_of_data(data).primary.name, start["values"], values_of(record["quality"]))
+    yield from _phase_problems(task_of_data(data), cell, record)
     yield from _whole(task_of_data(data), values_of(record["quality"]), task_of_data(data).answers_in(data))
     seeded = cell.phase == "infer" and weights_of(study.settings, cell.workload) == SEEDED
     yield from problems_of_quality(cell.phase, seeded, task_of_data(data), data, record)
@@ -102,6 +103,13 @@ def _inferred(data: Mapping[str, Any], cell: Cell, record: Mapping[str, Any], mi
         return
     expected = {"units": passes * data["test_samples"] + rest * cell.batch_size}
     yield from differences({"units": stated}, expected, why="batches and data set give")
+
+
+def _phase_problems(task: Task, cell: Cell, record: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a line if a record has other phases of steps, or other units of them, than its task has."""
+    expected = task.phases if cell.phase == "infer" else {}
+    stated = {name: units["name"] for name, units in record.get("phases", {}).items()}
+    yield from differences({"phases": stated}, {"phases": dict(expected)}, why="the task gives")
 
 
 def _trained(study: MeasuredStudy, data: Mapping[str, Any], cell: Cell, record: Mapping[str, Any]) -> Iterator[str]:
